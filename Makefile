@@ -1,0 +1,100 @@
+# Run `make help` for the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+
+STUDY ?= sample
+ARCHIVE ?=
+LAKE ?=
+REPRISE := $(BIN)/reprise --study $(STUDY) $(if $(LAKE),--lake "$(LAKE)")
+export DAGSTER_HOME := $(CURDIR)/.dagster_home
+export REPRISE_STUDY := $(STUDY)
+ifneq ($(LAKE),)
+export REPRISE_LAKE := $(abspath $(LAKE))
+endif
+# Litellm would otherwise fetch its price map when it is imported; telemetry and hubs are asked only on purpose.
+export LITELLM_LOCAL_MODEL_COST_MAP := True
+export DO_NOT_TRACK := 1
+export DBT_SEND_ANONYMOUS_USAGE_STATS := false
+
+.PHONY: help
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
+
+.venv/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else "Reprise needs Python 3.11; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml requirements.lock | .venv/pyvenv.cfg
+	@echo "Installing the warehouse and its offline encoders (no torch, no litellm, no vllm) …"
+	$(PIP) --editable .
+	@touch $@
+
+.venv/.installed-test: .venv/.installed
+	@echo "Installing the test tools and the encoders extra (torch) …"
+	$(PIP) --editable '.[dev,encoders]'
+	@touch $@
+
+.PHONY: demo
+demo: .venv/.installed ## set everything up, run the sample study, print the language gaps
+	@$(MAKE) --no-print-directory run gaps
+	@printf '\n%s\n' \
+	  'Where to look next' \
+	  '  make dashboard   figures, transcripts and pairs in the browser (Streamlit)' \
+	  '  make sql         a read-only SQL prompt on lake/warehouse.duckdb' \
+	  '  make ui          the asset graph, checks and runs (Dagster)'
+
+.PHONY: run
+run: .venv/.installed ## materialize a study: STUDY=name-or-file ARCHIVE=folder LAKE=folder
+	@$(REPRISE) run $(if $(ARCHIVE),--archive "$(ARCHIVE)")
+
+.PHONY: gaps
+gaps: .venv/.installed ## print the language gaps of the published warehouse
+	@$(REPRISE) gaps
+
+.PHONY: sql
+sql: .venv/.installed ## open a read-only SQL prompt on the published warehouse
+	@$(REPRISE) sql
+
+.PHONY: ui
+ui: .venv/.installed ## open the Dagster UI on http://localhost:3000
+	@$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(REPRISE) register
+	$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(BIN)/dagster dev --module-name dagster_project.definitions
+
+.PHONY: dashboard
+dashboard: .venv/.installed ## open the dashboard on http://localhost:8501
+	$(BIN)/streamlit run dashboards/app.py
+
+.PHONY: docs
+docs: .venv/.installed ## build dbt's documentation site as one file, dbt/target/static_index.html
+	@$(REPRISE) dbt docs generate --static
+	@echo "Open dbt/target/static_index.html"
+
+.PHONY: test
+test: .venv/.installed-test ## run all tests
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: .venv/.installed-test ## check style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: bench
+bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tables
+	$(BIN)/python -m benchmarks.max_prior
+	$(BIN)/python -m benchmarks.bootstrap
+
+.PHONY: lock
+lock: ## resolve all extras but gpu afresh and write requirements.lock
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet '.[dev,encoders,generate]'
+	.venv-lock/bin/pip freeze --exclude reprise > requirements.lock
+	rm -rf .venv-lock
+
+.PHONY: clean
+clean: ## remove what the study makes: the lake, Dagster's records, dbt's output (not .venv)
+	rm -rf lake .dagster_home dbt/target dbt/logs
