@@ -1,0 +1,1 @@
+"""Statistics as pure functions: arrays or tables and a seed in, frozen dataclasses or tables out."""
