@@ -1,0 +1,140 @@
+"""A study: which archive is analysed, how, and with which encoders. Read here, once, and handed on as plain values."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pyarrow as pa
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+STUDIES = Path(__file__).resolve().parent / "studies"
+STUDY_VARIABLE = "REPRISE_STUDY"
+ARCHIVE_VARIABLE = "REPRISE_ARCHIVE"
+
+EmbeddedField = Literal["claim", "claim_warrant", "claim_warrant_evidence"]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class StudyError(ValueError):
+    """A study file that cannot be used; the message names the file, the setting and the remedy."""
+
+
+class Estimator(BaseModel):
+    """Settings of the motion-cluster bootstrap [paper 3.6, E.1]."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    n_resamples: int = Field(5000, ge=100)
+    seed: int = Field(42, ge=0)
+    confidence: float = Field(0.95, gt=0.5, lt=1)
+    min_clusters: int = Field(20, ge=2)
+
+
+class Study(BaseModel):
+    """The settings of one study file. A list that is left out (None) means: everything that the archive holds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    archive: Path
+    lake: Path | None = None
+
+    reference_language: str = "en"
+    baseline_condition: str = "baseline"
+    languages: Names | None = None
+    conditions: Names | None = None
+    motions: Names | None = None
+    extractors: Names | None = None
+    agents: Names | None = None
+
+    encoders: Names
+    fields: Annotated[tuple[EmbeddedField, ...], Field(min_length=1)] = ("claim",)
+
+    incomplete_sessions: Literal["refuse", "exclude", "include"] = "refuse"
+    rejects: Literal["refuse", "accept"] = "refuse"
+    estimator: Estimator = Estimator()
+
+    @field_validator("languages", "conditions", "motions", "extractors", "agents", "encoders", "fields")
+    @classmethod
+    def _names_are_distinct(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        repeated = sorted({name for name in names or () if (names or ()).count(name) > 1})
+        if repeated:
+            raise ValueError(f"names {', '.join(repeated)} more than once")
+        return names
+
+    @model_validator(mode="after")
+    def _reference_is_selected(self) -> "Study":
+        if self.languages and self.reference_language not in self.languages:
+            raise ValueError(f"reference_language '{self.reference_language}' is not among languages")
+        if self.conditions and self.baseline_condition not in self.conditions:
+            raise ValueError(f"baseline_condition '{self.baseline_condition}' is not among conditions")
+        return self
+
+
+def load_study(named: str | None = None, *, known_encoders: Iterable[str], known_languages: Iterable[str]) -> Study:
+    """The study called `named`: a file in `dagster_project/studies/`, or the path of a YAML file.
+
+    Without a name `REPRISE_STUDY` decides, else `sample`. `REPRISE_ARCHIVE` replaces the study's archive. Relative
+    paths inside a study file start at that file. Raises StudyError.
+    """
+    named = named or os.environ.get(STUDY_VARIABLE) or "sample"
+    file = Path(named).expanduser() if named.endswith((".yaml", ".yml")) else STUDIES / f"{named}.yaml"
+    if not file.is_file():
+        shipped = ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml")))
+        raise StudyError(f"There is no study file {file}. Shipped studies: {shipped}; or give the path of a .yaml file.")
+    try:
+        study = Study.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise StudyError(f"{file} is not readable YAML: {error}") from error
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'study'}: {fault['msg']}" for fault in error.errors())
+        raise StudyError(f"{file} is not a usable study: {faults}.") from error
+
+    _require_known(file, "encoders", study.encoders, known_encoders, "declared in embeddings/encoders.yaml")
+    _require_known(file, "languages", study.languages or (), known_languages, "listed in ingest/reference/languages.csv")
+    archive = os.environ.get(ARCHIVE_VARIABLE)
+    return study.model_copy(
+        update={
+            "archive": Path(archive).expanduser().resolve() if archive else (file.parent / study.archive).resolve(),
+            "lake": (file.parent / study.lake).resolve() if study.lake else None,
+        }
+    )
+
+
+def study_table(study: Study) -> pa.Table:
+    """The study as a one-row table: how its settings travel to SQL (see docs/architecture.md)."""
+    names = pa.list_(pa.string())
+    schema = pa.schema(
+        [
+            ("name", pa.string()),
+            ("archive", pa.string()),
+            ("reference_language", pa.string()),
+            ("baseline_condition", pa.string()),
+            ("languages", names),
+            ("conditions", names),
+            ("motions", names),
+            ("extractors", names),
+            ("agents", names),
+            ("encoders", names),
+            ("fields", names),
+            ("incomplete_sessions", pa.string()),
+            ("rejects", pa.string()),
+            ("n_resamples", pa.int64()),
+            ("seed", pa.int64()),
+            ("confidence", pa.float64()),
+            ("min_clusters", pa.int64()),
+        ]
+    )
+    row = study.model_dump(mode="json", exclude={"lake", "estimator"}) | study.estimator.model_dump()
+    # The folder's own name identifies the archive; where it lies on somebody's disk is not part of the data.
+    row["archive"] = study.archive.name
+    return pa.Table.from_pylist([row], schema=schema)
+
+
+def _require_known(file: Path, setting: str, named: Iterable[str], known: Iterable[str], where: str) -> None:
+    known = sorted(known)
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise StudyError(f"{file}: {setting} names {', '.join(unknown)}, not {where}. Known: {', '.join(known)}.")

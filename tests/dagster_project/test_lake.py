@@ -1,0 +1,123 @@
+"""The lake's promises: a table changes in one step or not at all, and the same content changes nothing."""
+
+import multiprocessing
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from dagster_project.lake import KEPT_BUILDS, PROJECT_ROOT, Lake, resolve_lake
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+def write(lake: Lake, name: str, text: str) -> None:
+    with lake.replace(name) as directory:
+        (directory / "data.txt").write_text(text)
+
+
+def test_the_lake_is_named_by_the_environment_then_the_study_then_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REPRISE_LAKE", raising=False)
+    assert resolve_lake().root == PROJECT_ROOT / "lake"
+    assert resolve_lake("elsewhere").root == PROJECT_ROOT / "elsewhere"
+    monkeypatch.setenv("REPRISE_LAKE", "/data/lake")
+    assert resolve_lake("elsewhere").root == Path("/data/lake")
+
+
+def test_the_default_lake_does_not_depend_on_the_working_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("REPRISE_LAKE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert resolve_lake().root == PROJECT_ROOT / "lake"
+
+
+def test_a_replaced_table_shows_the_new_content(lake: Lake) -> None:
+    write(lake, "pairs", "first")
+    write(lake, "pairs", "second")
+    assert (lake.table("pairs") / "data.txt").read_text() == "second"
+
+
+def test_a_writer_that_fails_leaves_the_table_as_it_was(lake: Lake) -> None:
+    write(lake, "pairs", "first")
+    with pytest.raises(RuntimeError), lake.replace("pairs") as directory:
+        (directory / "data.txt").write_text("half")
+        raise RuntimeError
+    assert (lake.table("pairs") / "data.txt").read_text() == "first"
+    assert not list((lake.root / "pairs").glob(".draft*"))
+
+
+def test_the_same_content_keeps_the_same_directory(lake: Lake) -> None:
+    write(lake, "pairs", "same")
+    before = lake.table("pairs").resolve(), (lake.table("pairs") / "data.txt").stat().st_ino
+    write(lake, "pairs", "same")
+    assert (lake.table("pairs").resolve(), (lake.table("pairs") / "data.txt").stat().st_ino) == before
+
+
+def test_the_draft_of_a_killed_writer_is_removed_by_the_next_one(lake: Lake) -> None:
+    def die_half_way() -> None:
+        with lake.replace("pairs") as directory:
+            (directory / "data.txt").write_text("half")
+            os._exit(1)
+
+    process = multiprocessing.get_context("fork").Process(target=die_half_way)
+    process.start()
+    process.join()
+    assert list((lake.root / "pairs").glob(".draft*"))
+    write(lake, "pairs", "whole")
+    assert not list((lake.root / "pairs").glob(".draft*"))
+    assert (lake.table("pairs") / "data.txt").read_text() == "whole"
+
+
+def test_publishing_switches_the_link_and_keeps_a_few_builds(lake: Lake) -> None:
+    lake.published.mkdir(parents=True)
+    for number in range(KEPT_BUILDS + 2):
+        draft = lake.published / ".draft.duckdb"
+        draft.write_text(str(number))
+        lake.publish(draft, f"{number}" * 64)
+        os.utime(lake.warehouse, (number, number))
+        assert lake.warehouse.read_text() == str(number)
+    assert len(list(lake.published.iterdir())) == KEPT_BUILDS
+
+
+def test_a_reader_keeps_the_build_it_opened(lake: Lake) -> None:
+    lake.published.mkdir(parents=True)
+    (lake.published / ".draft.duckdb").write_text("old")
+    lake.publish(lake.published / ".draft.duckdb", "a" * 64)
+    with lake.warehouse.open() as reader:
+        (lake.published / ".draft.duckdb").write_text("new")
+        lake.publish(lake.published / ".draft.duckdb", "b" * 64)
+        assert reader.read() == "old"
+    assert lake.warehouse.read_text() == "new"
+
+
+def _hold(lake: Lake, seconds: float) -> None:
+    with lake.writer():
+        (lake.root / "held").touch()
+        time.sleep(seconds)
+        (lake.root / "held").unlink()
+
+
+def test_a_second_writer_waits_for_the_first(lake: Lake) -> None:
+    process = multiprocessing.get_context("fork").Process(target=_hold, args=(lake, 0.5))
+    process.start()
+    while not (lake.root / "held").exists():
+        time.sleep(0.01)
+    with lake.writer():
+        assert not (lake.root / "held").exists()
+    process.join()
+
+
+def test_the_writer_slot_of_a_killed_process_is_free(lake: Lake) -> None:
+    process = multiprocessing.get_context("fork").Process(target=_hold, args=(lake, 60))
+    process.start()
+    while not (lake.root / "held").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.join()
+    with lake.writer():
+        pass

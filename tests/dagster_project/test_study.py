@@ -1,0 +1,84 @@
+"""Study files: what is read, and what a person is told about a file that cannot be used."""
+
+from pathlib import Path
+
+import pytest
+
+from dagster_project.study import STUDIES, Study, StudyError, load_study, study_table
+
+ENCODERS = ["multilingual-e5-small", "use-multilingual-v3", "bge-m3", "multilingual-e5-large", "labse"]
+LANGUAGES = ["en", "ar", "es", "fr", "ru", "zh"]
+
+
+def load(named: str | None = None) -> Study:
+    return load_study(named, known_encoders=ENCODERS, known_languages=LANGUAGES)
+
+
+@pytest.fixture(autouse=True)
+def _no_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("REPRISE_STUDY", "REPRISE_ARCHIVE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def written(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_every_shipped_study_can_be_loaded() -> None:
+    assert {load(file.stem).name for file in STUDIES.glob("*.yaml")} >= {"sample", "paper"}
+
+
+def test_the_sample_study_reads_the_sample_archive() -> None:
+    assert (load().archive / "sessions.jsonl").is_file()
+
+
+def test_a_study_elsewhere_finds_its_archive_beside_itself(tmp_path: Path) -> None:
+    study = load(written(tmp_path, "name: mine\narchive: debates\nencoders: [use-multilingual-v3]\n"))
+    assert study.archive == tmp_path / "debates"
+
+
+def test_the_environment_can_replace_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REPRISE_ARCHIVE", str(tmp_path))
+    assert load().archive == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: mine\nencoders: [use-multilingual-v3]\n", "archive"),
+        ("name: mine\narchive: a\nencoders: [use-v4]\n", "encoders names use-v4"),
+        ("name: mine\narchive: a\nencoders: []\n", "encoders"),
+        ("name: mine\narchive: a\nencoders: [labse]\nlanguages: [en, tlh]\n", "languages names tlh"),
+        ("name: mine\narchive: a\nencoders: [labse]\nlanguages: [zh]\n", "reference_language 'en' is not among languages"),
+        ("name: mine\narchive: a\nencoders: [labse, labse]\n", "labse more than once"),
+        ("name: mine\narchive: a\nencoders: [labse]\nfields: [warrant]\n", "fields"),
+        ("name: mine\narchive: a\nencoders: [labse]\nfeilds: [claim]\n", "feilds"),
+        ("name: mine\narchive: a\nencoders: [labse]\nestimator: {n_resamples: 10}\n", "n_resamples"),
+        ("name: 'Mine!'\narchive: a\nencoders: [labse]\n", "name"),
+        ("- just\n- a list\n", "study"),
+        ("name: [unclosed\n", "not readable YAML"),
+    ],
+)
+def test_an_unusable_study_names_its_file_and_setting(tmp_path: Path, text: str, told: str) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(StudyError) as refusal:
+        load(file)
+    assert file in str(refusal.value)
+    assert told in str(refusal.value)
+
+
+def test_an_unknown_study_names_the_shipped_ones() -> None:
+    with pytest.raises(StudyError, match="Shipped studies: paper, sample"):
+        load("smaple")
+
+
+def test_the_study_table_carries_every_setting_but_places_on_disk() -> None:
+    row = study_table(load()).to_pylist()[0]
+    assert row["name"] == "sample"
+    assert row["archive"] == "sample"
+    assert row["encoders"] == ["multilingual-e5-small", "use-multilingual-v3"]
+    assert row["languages"] is None
+    assert row["n_resamples"] == 5000
+    assert set(Study.model_fields) - {"lake", "estimator"} < set(row)
