@@ -92,7 +92,9 @@ bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tab
 lock: ## resolve all extras but gpu afresh and write requirements.lock
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/pip install --quiet '.[dev,encoders,generate]'
-	.venv-lock/bin/pip freeze --exclude reprise > requirements.lock
+	# Torch's local version names the kind of build on the machine that locks, which is not the reader's.
+	{ echo '# Every version of the project, all extras but gpu. Written by `make lock`.'; \
+	  .venv-lock/bin/pip freeze --exclude reprise | sed 's/+cpu$$//'; } > requirements.lock
 	rm -rf .venv-lock
 
 .PHONY: clean
