@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_study__languages') }}
+
+)
+
+select * from final

@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_archive__rejects') }}
+
+)
+
+select * from final

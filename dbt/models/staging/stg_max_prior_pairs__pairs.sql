@@ -1,0 +1,29 @@
+with
+
+source as (
+
+    select * from {{ source('max_prior_pairs', 'pairs') }}
+
+),
+
+final as (
+
+    select
+        argument_id,
+        extractor,
+        encoder,
+        field,
+
+        session_id,
+        turn_index,
+
+        nearest_argument_id,
+        similarity,
+        prior_pool_size,
+        over_max_length,
+
+    from source
+
+)
+
+select * from final

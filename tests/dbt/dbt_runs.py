@@ -1,0 +1,83 @@
+"""Running dbt on the known lake, in the two steps that surround the estimates."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+from known_lake import KnownLake, write_lake
+
+from dagster_project.estimators.contrasts import estimate_contrasts
+
+PROJECT = Path(__file__).resolve().parents[2] / "dbt"
+BEFORE_ESTIMATES = ("--exclude", "source:estimates+")
+AFTER_ESTIMATES = ("--select", "source:estimates+")
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """The dbt command on one lake, with its target folder outside the tree."""
+
+    lake: Path
+    target: Path
+
+    def __call__(self, *arguments: str) -> str:
+        dbt = Path(sys.executable).with_name("dbt")
+        command = [dbt, *arguments, "--project-dir", PROJECT, "--profiles-dir", PROJECT]
+        environment = {
+            "REPRISE_LAKE": str(self.lake),
+            "DBT_TARGET_PATH": str(self.target),
+            "DBT_LOG_PATH": str(self.target / "logs"),
+            "DBT_USE_COLORS": "0",
+        }
+        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+        return done.stdout
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return json.loads((self.target / "manifest.json").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Built:
+    """A lake that both dbt steps have run on."""
+
+    lake: KnownLake
+    dbt: Dbt
+    manifest: dict[str, Any]
+
+    @property
+    def warehouse(self) -> Path:
+        return self.lake.root / "build" / "warehouse.duckdb"
+
+    @property
+    def scratch(self) -> Path:
+        return self.lake.root / "build" / "scratch.duckdb"
+
+    def models(self, *layers: str) -> list[dict[str, Any]]:
+        return [
+            node
+            for node in self.manifest["nodes"].values()
+            if node["resource_type"] == "model" and node["fqn"][1] in layers
+        ]
+
+
+def build(home: Path) -> Built:
+    """The known lake below `home`, built; its path holds what a careless SQL string would stumble over."""
+    lake = write_lake(home / "somebody's {lake}")
+    dbt = Dbt(lake.root, home / "target")
+    dbt("build", *BEFORE_ESTIMATES)
+    with duckdb.connect(lake.root / "build" / "warehouse.duckdb", read_only=True) as warehouse:
+        contrasts = warehouse.sql("from marts.motion_contrasts").to_arrow_table()
+    estimates = estimate_contrasts(contrasts, n_resamples=200, seed=1, confidence=0.95, min_clusters=20)
+    directory = lake.root / "gap_estimates" / "current"
+    directory.mkdir(parents=True)
+    pq.write_table(estimates, directory / "gap_estimates.parquet")
+    dbt("build", *AFTER_ESTIMATES)
+    return Built(lake, dbt, dbt.manifest)
