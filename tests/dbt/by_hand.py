@@ -4,9 +4,8 @@ from collections import defaultdict
 from itertools import product
 from statistics import fmean
 
-from known_lake import AGENTS, FAILED, MISSING, Debate, KnownLake
-
 from ingest import reference
+from tests.dbt.known_lake import AGENTS, FAILED, MISSING, Debate, KnownLake
 
 Measure = tuple[str, str, str]
 """(extractor, encoder, field)."""

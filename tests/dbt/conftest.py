@@ -2,8 +2,9 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
-from by_hand import ByHand
-from dbt_runs import Built, build
+
+from tests.dbt.by_hand import ByHand
+from tests.dbt.dbt_runs import Built, build
 
 
 @pytest.fixture(scope="session")

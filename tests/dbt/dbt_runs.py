@@ -10,9 +10,9 @@ from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
-from known_lake import KnownLake, write_lake
 
 from dagster_project.estimators.contrasts import estimate_contrasts
+from tests.dbt.known_lake import KnownLake, write_lake
 
 PROJECT = Path(__file__).resolve().parents[2] / "dbt"
 BEFORE_ESTIMATES = ("--exclude", "source:estimates+")

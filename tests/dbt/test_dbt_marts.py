@@ -2,8 +2,9 @@
 
 import duckdb
 import pytest
-from by_hand import ROLE, ByHand, agent
-from dbt_runs import Built
+
+from tests.dbt.by_hand import ROLE, ByHand, agent
+from tests.dbt.dbt_runs import Built
 
 MEASURE = "extractor, encoder, field"
 
@@ -89,9 +90,7 @@ def test_language_gaps_put_both_aggregates_in_one_row(warehouse: duckdb.DuckDBPy
     assert not any(motion == "M3" and language == "zh" for motion, language, *_ in expected)
 
 
-def test_estimates_pass_from_the_lake_to_the_mart_unchanged(
-    built: Built, warehouse: duckdb.DuckDBPyConnection
-) -> None:
+def test_estimates_pass_from_the_lake_to_the_mart_unchanged(built: Built, warehouse: duckdb.DuckDBPyConnection) -> None:
     file = built.lake.root / "gap_estimates" / "current" / "gap_estimates.parquet"
     mart = warehouse.sql("from marts.gap_estimates order by all").fetchall()
     assert mart == warehouse.read_parquet(str(file)).order("all").fetchall()

@@ -6,7 +6,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from dbt_runs import BEFORE_ESTIMATES, PROJECT, Built
+
+from tests.dbt.dbt_runs import BEFORE_ESTIMATES, PROJECT, Built
 
 # Who may read whom (dbt/README.md).
 MAY_READ = {

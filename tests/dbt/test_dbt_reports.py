@@ -5,7 +5,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from dbt_runs import Built
+
+from tests.dbt.dbt_runs import Built
 
 REPORTS = ("table_03", "table_04", "table_05", "table_06", "table_08", "table_09")
 VALUES = [
@@ -15,9 +16,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_report_ends_in_our_values_and_the_published_ones(
-    warehouse: duckdb.DuckDBPyConnection, report: str
-) -> None:
+def test_a_report_ends_in_our_values_and_the_published_ones(warehouse: duckdb.DuckDBPyConnection, report: str) -> None:
     assert warehouse.sql(f"from reports.{report}").columns[-len(VALUES) :] == VALUES
 
 
@@ -77,9 +76,7 @@ def test_a_pair_of_agents_is_shown_in_the_published_direction(warehouse: duckdb.
 
 
 def test_the_gap_reduction_is_the_baseline_gap_minus_the_condition_gap(warehouse: duckdb.DuckDBPyConnection) -> None:
-    shown = dict(
-        warehouse.sql("select quantity, estimate from reports.table_09 where encoder = 'bge-m3'").fetchall()
-    )
+    shown = dict(warehouse.sql("select quantity, estimate from reports.table_09 where encoder = 'bge-m3'").fetchall())
     assert shown["gap_reduction"] == pytest.approx(shown["baseline_gap"] - shown["condition_gap"])
 
 
