@@ -82,7 +82,12 @@ class Lake:
             previous = self.table(name).resolve() if self.table(name).is_symlink() else None
             _point(self.table(name), Path(digest))
             for stale in home.iterdir():
-                if stale.is_dir() and not stale.is_symlink() and stale not in (final, previous) and stale.name[0] != ".":
+                if (
+                    stale.is_dir()
+                    and not stale.is_symlink()
+                    and stale not in (final, previous)
+                    and stale.name[0] != "."
+                ):
                     shutil.rmtree(stale)
         finally:
             shutil.rmtree(draft, ignore_errors=True)

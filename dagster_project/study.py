@@ -83,7 +83,9 @@ def load_study(named: str | None = None, *, known_encoders: Iterable[str], known
     file = Path(named).expanduser() if named.endswith((".yaml", ".yml")) else STUDIES / f"{named}.yaml"
     if not file.is_file():
         shipped = ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml")))
-        raise StudyError(f"There is no study file {file}. Shipped studies: {shipped}; or give the path of a .yaml file.")
+        raise StudyError(
+            f"There is no study file {file}. Shipped studies: {shipped}; or give the path of a .yaml file."
+        )
     try:
         study = Study.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -93,7 +95,9 @@ def load_study(named: str | None = None, *, known_encoders: Iterable[str], known
         raise StudyError(f"{file} is not a usable study: {faults}.") from error
 
     _require_known(file, "encoders", study.encoders, known_encoders, "declared in embeddings/encoders.yaml")
-    _require_known(file, "languages", study.languages or (), known_languages, "listed in ingest/reference/languages.csv")
+    _require_known(
+        file, "languages", study.languages or (), known_languages, "listed in ingest/reference/languages.csv"
+    )
     archive = os.environ.get(ARCHIVE_VARIABLE)
     return study.model_copy(
         update={

@@ -51,7 +51,10 @@ def test_the_environment_can_replace_the_archive(tmp_path: Path, monkeypatch: py
         ("name: mine\narchive: a\nencoders: [use-v4]\n", "encoders names use-v4"),
         ("name: mine\narchive: a\nencoders: []\n", "encoders"),
         ("name: mine\narchive: a\nencoders: [labse]\nlanguages: [en, tlh]\n", "languages names tlh"),
-        ("name: mine\narchive: a\nencoders: [labse]\nlanguages: [zh]\n", "reference_language 'en' is not among languages"),
+        (
+            "name: mine\narchive: a\nencoders: [labse]\nlanguages: [zh]\n",
+            "reference_language 'en' is not among languages",
+        ),
         ("name: mine\narchive: a\nencoders: [labse, labse]\n", "labse more than once"),
         ("name: mine\narchive: a\nencoders: [labse]\nfields: [warrant]\n", "fields"),
         ("name: mine\narchive: a\nencoders: [labse]\nfeilds: [claim]\n", "feilds"),

@@ -1,0 +1,80 @@
+"""The dbt project as assets, in the two steps that surround the estimates, and the published warehouse."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, dbt_assets
+
+from dagster_project.failures import told_plainly
+from dagster_project.lake import Lake
+from dagster_project.publish import publish_build
+from dagster_project.warehouse_project import fresh_manifest, published_relations
+
+# One slot for whoever writes the working database; its limit is set in dagster.yaml.
+WRITER_POOL = "warehouse_writer"
+AFTER_ESTIMATES = "source:estimates+"
+
+# Unit tests examine the SQL, not the data: they belong to the project's tests, and a build need not repeat them.
+BUILD = ["build", "--exclude-resource-type", "unit_test"]
+
+
+class Translator(DagsterDbtTranslator):
+    """Asset keys are schema and table, as at a SQL prompt; groups are the dbt layers."""
+
+    def get_asset_key(self, dbt_resource_props: Mapping[str, Any]) -> dg.AssetKey:
+        if dbt_resource_props["resource_type"] == "source":
+            return super().get_asset_key(dbt_resource_props)
+        return dg.AssetKey([dbt_resource_props["schema"], dbt_resource_props["alias"]])
+
+    def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str | None:
+        return dbt_resource_props["schema"]
+
+
+manifest = fresh_manifest()
+# One asset writes several source tables, so sources share asset keys.
+translator = Translator(settings=DagsterDbtTranslatorSettings(enable_duplicate_source_asset_keys=True))
+
+
+@dbt_assets(
+    manifest=manifest, exclude=AFTER_ESTIMATES, dagster_dbt_translator=translator, name="dbt_marts", pool=WRITER_POOL
+)
+def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.ResourceParam[Lake]) -> Iterator[Any]:
+    """Staging, intermediate models and marts, with their tests."""
+    with lake.writer():
+        if not context.is_subset:
+            # A full build starts from nothing, so neither a renamed model nor a killed run leaves a trace in it.
+            shutil.rmtree(lake.build, ignore_errors=True)
+        lake.build.mkdir(parents=True, exist_ok=True)
+        yield from dbt.cli(BUILD, context=context).stream()
+
+
+@dbt_assets(
+    manifest=manifest, select=AFTER_ESTIMATES, dagster_dbt_translator=translator, name="dbt_reports", pool=WRITER_POOL
+)
+def dbt_reports(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.ResourceParam[Lake]) -> Iterator[Any]:
+    """The estimates as a mart and the report views over them, with their tests."""
+    with lake.writer():
+        yield from dbt.cli(BUILD, context=context).stream()
+
+
+@dg.asset(
+    deps=[dbt_marts, dbt_reports],
+    group_name="publish",
+    kinds={"duckdb"},
+    pool=WRITER_POOL,
+)
+def published_warehouse(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult:
+    """The finished build under `warehouse.duckdb`, switched in one atomic step: what people and dashboards read."""
+    with told_plainly(), lake.writer():
+        build = publish_build(lake, published_relations(manifest))
+    context.log.info(f"{'published' if build.changed else 'unchanged'}: {build.path}")
+    return dg.MaterializeResult(
+        metadata={
+            "path": dg.MetadataValue.path(build.path),
+            "build_id": build.build_id,
+            "changed": build.changed,
+            "rows": dg.MetadataValue.json(build.rows),
+        }
+    )

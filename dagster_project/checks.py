@@ -1,0 +1,139 @@
+"""Asset checks: what each expects of a room's report, and when it stops the study. The policy is docs/policies.md."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import dagster as dg
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dagster_project.study import Study
+from ingest.archive import SnapshotReport, TableCounts
+from ingest.parse import ParseReport
+
+# Without these tables there is no analysis; annotations, judgments and translations only accompany it.
+CORE_TABLES = ("sessions", "turns", "extractions")
+SHOWN_ROWS = 20
+
+FILES_READABLE = dg.AssetCheckSpec(
+    "files_readable", asset="archive", blocking=True, description="Every file can be read to its end."
+)
+ARCHIVE_PRESENT = dg.AssetCheckSpec(
+    "archive_present",
+    asset="archive",
+    blocking=True,
+    description="There are sessions, turns and extractions to analyse.",
+)
+NO_REJECTS = dg.AssetCheckSpec(
+    "no_rejects", asset="archive", blocking=True, description="Every record of the archive can be used."
+)
+SESSIONS_COMPLETE = dg.AssetCheckSpec(
+    "sessions_complete", asset="archive", blocking=True, description="Every session has all turns of the template."
+)
+CELLS_DISTINCT = dg.AssetCheckSpec(
+    "cells_distinct",
+    asset="archive",
+    description="No two sessions share motion, language, condition and repeat; such sessions are averaged.",
+)
+EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
+    "extractions_cover_turns", asset="archive", description="Every turn has the answer of an extractor."
+)
+ANSWERS_PARSED = dg.AssetCheckSpec(
+    "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
+)
+
+
+def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> list[dg.AssetCheckResult]:
+    """What the archive as a whole must satisfy before anything is derived from it."""
+    error, warning = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
+    rejects = directory / "rejects.parquet"
+    integrity = directory / "integrity.parquet"
+    core_rejected = any(report.tables[table].rejected for table in CORE_TABLES)
+    uncovered = [note.detail for note in report.notes if note.code == "turn_without_extraction"]
+    return [
+        _result(
+            ARCHIVE_PRESENT,
+            _details(integrity, pc.field("rule").isin(["empty_file", "no_records", "no_sessions"])),
+            error,
+        ),
+        # The reject of a file that breaks off has no line number.
+        _result(FILES_READABLE, _details(rejects, pc.field("line").is_null()), error),
+        _result(
+            NO_REJECTS,
+            _details(rejects),
+            error if core_rejected and study.rejects == "refuse" else warning,
+            remedy="Mend the archive, or set `rejects: accept` in the study to go on without these records.",
+        ),
+        _result(
+            SESSIONS_COMPLETE,
+            _details(integrity, pc.field("rule") == "missing_turns"),
+            error if study.incomplete_sessions == "refuse" else warning,
+            remedy="Mend the archive, or set `incomplete_sessions: exclude` (or `include`) in the study.",
+        ),
+        _result(CELLS_DISTINCT, _details(integrity, pc.field("rule") == "shared_cell"), warning),
+        _result(EXTRACTIONS_COVER_TURNS, uncovered, warning),
+    ]
+
+
+def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:
+    """Warns about unparseable answers: their turns have no similarity, and say so."""
+    return dg.AssetCheckResult(
+        check_name=ANSWERS_PARSED.name,
+        passed=report.n_failed == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{report.n_failed:,} of {report.n_extractions:,} answers cannot be parsed"
+        + (f" ({_counted(report.reasons)})" if report.reasons else "")
+        + ".",
+        metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},
+    )
+
+
+def counts_metadata(tables: Mapping[str, TableCounts]) -> dg.MetadataValue:
+    """The fate of every record, by table, as a Markdown table."""
+    lines = ["| table | read | kept | duplicate | rejected | left out |", "|---|--:|--:|--:|--:|--:|"]
+    for name, counts in tables.items():
+        lines.append(
+            f"| {name} | {counts.read:,} | {counts.kept:,} | {counts.duplicate:,} | {counts.rejected:,} "
+            f"| {counts.left_out:,} |"
+        )
+    return dg.MetadataValue.md("\n".join(lines))
+
+
+def _result(
+    spec: dg.AssetCheckSpec,
+    details: Collection[str],
+    severity: dg.AssetCheckSeverity,
+    remedy: str = "",
+) -> dg.AssetCheckResult:
+    shown = list(details)[:SHOWN_ROWS]
+    more = len(details) - len(shown)
+    description = " ".join(
+        [*(shown[:1]), f"{len(details) - 1:,} more." if len(details) > 1 else "", remedy if details else ""]
+    ).strip()
+    return dg.AssetCheckResult(
+        check_name=spec.name,
+        passed=not details,
+        severity=severity,
+        description=description or spec.description,
+        metadata={"found": len(details), "first": [*shown, *([f"and {more:,} more"] if more else [])]},
+    )
+
+
+def _details(file: Path, where: pc.Expression | None = None) -> list[str]:
+    """The sentences of a rejects or integrity table, each with its place."""
+    table = pq.read_table(file, filters=where)
+    return [
+        _sentence(row) for row in table.drop_columns([n for n in ("raw_line",) if n in table.column_names]).to_pylist()
+    ]
+
+
+def _sentence(row: Mapping[str, object]) -> str:
+    if "file" not in row:
+        return str(row["detail"])
+    line = f" line {row['line']}" if row["line"] is not None else ""
+    record = f" ({row['record_id']})" if row["record_id"] else ""
+    return f"{row['file']}{line}{record}: {row['detail']}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())

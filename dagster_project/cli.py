@@ -1,0 +1,119 @@
+"""The command line: run the study, show its gaps, open a prompt. The Makefile's targets call it."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, resolve_lake
+from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
+
+HOME_VARIABLE = "DAGSTER_HOME"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit status is 0 when it did what was asked. Faults of the input are told in sentences."""
+    parser = argparse.ArgumentParser(
+        prog="reprise", description="Prior-argument similarity of LLM debates, as a warehouse."
+    )
+    parser.add_argument("--study", help="a study in dagster_project/studies/, or a .yaml file (default: sample)")
+    parser.add_argument("--lake", help="the lake's folder (default: the study's, else lake/)")
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="materialize the whole study and publish the warehouse")
+    run.add_argument("--archive", help="an archive folder to analyse in place of the study's own")
+    commands.add_parser("register", help="make the archive's parts known to Dagster, so that the UI can run them")
+    commands.add_parser("gaps", help="print the language gaps of the published warehouse")
+    commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
+    dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
+    dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(arguments)
+
+    _export(STUDY_VARIABLE, options.study)
+    _export(LAKE_VARIABLE, options.lake and str(Path(options.lake).expanduser().resolve()))
+    _export(ARCHIVE_VARIABLE, getattr(options, "archive", None))
+    _prepare_instance_home()
+    try:
+        if options.command == "dbt":
+            return _dbt(options.dbt_arguments)
+        return {"run": _run, "register": _register, "gaps": _gaps, "sql": _sql}[options.command]()
+    except StudyError as error:
+        return _refuse(str(error))
+
+
+def _run() -> int:
+    from dagster_project.run import run_study
+
+    return run_study()
+
+
+def _register() -> int:
+    import dagster as dg
+
+    from dagster_project.partitions import register_parts
+    from dagster_project.settings import settings
+    from ingest.archive import find_parts
+    from ingest.errors import IngestError
+
+    try:
+        names = [part.name for part in find_parts(settings.archive)]
+    except IngestError as error:
+        return _refuse(str(error))
+    register_parts(dg.DagsterInstance.get(), names)
+    print(f"Archive parts of study '{settings.name}': {', '.join(names)}")
+    return 0
+
+
+def _gaps() -> int:
+    from dagster_project.gaps import gaps_table
+
+    lake = resolve_lake(_study_lake())
+    if not lake.warehouse.exists():
+        return _refuse(f"There is no published warehouse at {lake.warehouse}. Run `make demo` first.")
+    print(gaps_table(lake.warehouse))
+    return 0
+
+
+def _sql() -> int:
+    lake = resolve_lake(_study_lake())
+    if not lake.warehouse.exists():
+        return _refuse(f"There is no published warehouse at {lake.warehouse}. Run `make demo` first.")
+    return subprocess.call([str(Path(sys.executable).with_name("duckdb")), "-readonly", str(lake.warehouse)])
+
+
+def _dbt(arguments: list[str]) -> int:
+    lake = resolve_lake(_study_lake())
+    project = PROJECT_ROOT / "dbt"
+    command = [str(Path(sys.executable).with_name("dbt")), *arguments]
+    return subprocess.call(
+        [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
+        env=os.environ | {LAKE_VARIABLE: str(lake.root)},
+    )
+
+
+def _study_lake() -> Path | None:
+    from dagster_project.settings import settings
+
+    return settings.lake
+
+
+def _export(variable: str, value: str | None) -> None:
+    if value:
+        os.environ[variable] = value
+
+
+def _prepare_instance_home() -> None:
+    """Runs from the command line are recorded where the UI looks, under the project's own instance settings."""
+    home = Path(os.environ.setdefault(HOME_VARIABLE, str(PROJECT_ROOT / ".dagster_home")))
+    home.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
+
+
+def _refuse(message: str) -> int:
+    print(message, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

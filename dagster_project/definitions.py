@@ -1,0 +1,43 @@
+"""What Dagster sees."""
+
+import dagster as dg
+
+from dagster_project.assets import archive, estimates, vectors, warehouse
+from dagster_project.automation import archive_watch
+from dagster_project.console import terminal
+from dagster_project.lake import resolve_lake
+from dagster_project.settings import encoder_specs, settings
+from dagster_project.warehouse_project import dbt_resource, point_dbt_at
+
+lake = resolve_lake(settings.lake)
+point_dbt_at(lake)
+
+everything = dg.AssetSelection.all()
+reading = dg.AssetSelection.assets(archive.archive_part)
+encoder_assets = [vectors.vectors_asset(spec) for spec in encoder_specs]
+
+definitions = dg.Definitions(
+    assets=[
+        archive.study,
+        archive.archive_part,
+        archive.archive,
+        archive.argument_units,
+        *encoder_assets,
+        vectors.pairs_asset(encoder_specs, encoder_assets),
+        warehouse.dbt_marts,
+        estimates.gap_estimates,
+        warehouse.dbt_reports,
+        warehouse.published_warehouse,
+    ],
+    jobs=[
+        dg.define_asset_job(
+            "whole_study",
+            everything - reading,
+            description="From archive files to the published warehouse; reads whichever parts are new or changed.",
+        ),
+        dg.define_asset_job("read_archive", reading, description="Reads one part of the archive."),
+    ],
+    sensors=[archive_watch],
+    resources={"lake": lake, "settings": settings, "dbt": dbt_resource},
+    loggers={"console": dg.colored_console_logger, "terminal": terminal},
+)

@@ -1,0 +1,126 @@
+"""Publishing: all of a build or nothing, and nothing new when nothing is new."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dagster_project.lake import Lake
+from dagster_project.publish import IncompleteBuild, Relation, publish_build
+
+RELATIONS = [Relation("marts", "study"), Relation("marts", "turns"), Relation("reports", "table_03")]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake(tmp_path / "somebody's lake")
+    lake.build.mkdir(parents=True)
+    with lake.replace("archive") as directory:
+        (directory / "turns.parquet").write_bytes(b"")
+    build(lake, turns=[(1, 0.5), (2, 0.25)])
+    return lake
+
+
+def build(lake: Lake, turns: list[tuple[int, float]]) -> None:
+    lake.build_warehouse.unlink(missing_ok=True)
+    with duckdb.connect(lake.build_warehouse) as database:
+        database.execute("create schema marts; create schema reports; create schema leftovers")
+        database.execute("create table marts.study as select 'sample' as name, ['use'] as encoders")
+        database.execute("create table marts.turns (turn_index int, similarity double)")
+        database.executemany("insert into marts.turns values (?, ?)", turns)
+        database.execute("comment on column marts.turns.similarity is 'A cosine.'")
+        database.execute("create view reports.table_03 as select max(similarity) as largest from marts.turns")
+        database.execute("create table leftovers.renamed as select 1 as x; create table marts.renamed as select 1 as x")
+
+
+def read(path: Path, sql: str) -> list[tuple]:
+    with duckdb.connect(path, read_only=True) as database:
+        return database.sql(sql).fetchall()
+
+
+def test_a_published_build_holds_the_projects_relations_and_no_others(lake: Lake) -> None:
+    build = publish_build(lake, RELATIONS)
+    assert build.changed
+    assert build.rows == {"marts.study": 1, "marts.turns": 2}
+    assert read(lake.warehouse, "select table_schema, table_name from information_schema.tables order by all") == [
+        ("marts", "study"),
+        ("marts", "turns"),
+        ("meta", "build"),
+        ("reports", "table_03"),
+    ]
+    assert read(lake.warehouse, "from reports.table_03") == [(0.5,)]
+
+
+def test_comments_reach_the_published_file(lake: Lake) -> None:
+    publish_build(lake, RELATIONS)
+    comments = read(lake.warehouse, "select comment from duckdb_columns() where column_name = 'similarity'")
+    assert comments == [("A cosine.",)]
+
+
+def test_a_view_works_under_any_alias(lake: Lake) -> None:
+    publish_build(lake, RELATIONS)
+    with duckdb.connect() as session:
+        session.execute(f"attach '{str(lake.warehouse).replace(chr(39), 2 * chr(39))}' as w (read_only)")
+        assert session.sql("from w.reports.table_03").fetchall() == [(0.5,)]
+
+
+def test_the_published_file_can_be_read_by_duckdb_1(lake: Lake) -> None:
+    publish_build(lake, RELATIONS)
+    header = lake.warehouse.read_bytes()[:20]
+    assert header[8:12] == b"DUCK"
+    # 64 is the storage version of DuckDB 0.10 to 1.1; DuckDB 2.0 writes 69 unless told otherwise.
+    assert int.from_bytes(header[12:20], "little") == 64
+
+
+def test_an_equal_build_in_another_row_order_changes_nothing(lake: Lake) -> None:
+    first = publish_build(lake, RELATIONS)
+    content = lake.warehouse.read_bytes()
+    build(lake, turns=[(2, 0.25), (1, 0.5)])
+    second = publish_build(lake, RELATIONS)
+    assert (second.changed, second.build_id, second.path) == (False, first.build_id, first.path)
+    assert lake.warehouse.read_bytes() == content
+    assert [file.name for file in lake.published.iterdir()] == [first.path.name]
+
+
+@pytest.mark.parametrize("turns", [[(1, 0.5)], [(1, 0.5), (2, 0.25000001)], [(1, 0.5), (2, 0.25), (2, 0.25)]])
+def test_any_other_content_is_another_build(lake: Lake, turns: list[tuple[int, float]]) -> None:
+    first = publish_build(lake, RELATIONS)
+    build(lake, turns)
+    second = publish_build(lake, RELATIONS)
+    assert second.changed
+    assert second.path != first.path
+    assert read(lake.warehouse, "select build_id, study, encoders from meta.build") == [
+        (second.build_id, "sample", ["use"])
+    ]
+
+
+def test_another_comment_is_another_build(lake: Lake) -> None:
+    first = publish_build(lake, RELATIONS)
+    with duckdb.connect(lake.build_warehouse) as database:
+        database.execute("comment on column marts.turns.similarity is 'Something else.'")
+    assert publish_build(lake, RELATIONS).build_id != first.build_id
+
+
+def test_a_build_that_lacks_a_relation_is_refused_and_the_published_one_stays(lake: Lake) -> None:
+    first = publish_build(lake, RELATIONS)
+    with duckdb.connect(lake.build_warehouse) as database:
+        database.execute("drop view reports.table_03")
+    with pytest.raises(IncompleteBuild, match=r"lacks reports\.table_03"):
+        publish_build(lake, RELATIONS)
+    assert lake.warehouse.resolve() == first.path.resolve()
+
+
+def test_without_a_build_the_refusal_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(IncompleteBuild, match="Materialize the marts first"):
+        publish_build(Lake(tmp_path), RELATIONS)
+
+
+def test_going_back_to_an_earlier_content_points_at_it_again(lake: Lake) -> None:
+    first = publish_build(lake, RELATIONS)
+    build(lake, turns=[(1, 0.5)])
+    publish_build(lake, RELATIONS)
+    build(lake, turns=[(1, 0.5), (2, 0.25)])
+    third = publish_build(lake, RELATIONS)
+    assert third.changed
+    assert third.build_id == first.build_id
+    assert read(lake.warehouse, "select count(*) from marts.turns") == [(2,)]
