@@ -1,4 +1,3 @@
-import importlib.util
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +8,7 @@ from hypothesis import strategies as st
 from embeddings import max_prior as module
 from embeddings.max_prior import MaxPrior, max_prior
 
-needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
-BACKENDS = ["numpy", pytest.param("torch", marks=needs_torch)]
+BACKENDS = ["numpy", "torch"]
 
 
 def brute_force(vectors: np.ndarray, session: np.ndarray, turn: np.ndarray) -> MaxPrior:
@@ -125,7 +123,6 @@ def test_no_arguments_give_empty_arrays_of_the_promised_types():
     assert len(result.similarity) == len(result.nearest) == len(result.pool_size) == 0
 
 
-@needs_torch
 def test_numpy_and_torch_give_the_same_rows_and_similarities():
     rng = np.random.default_rng(4)
     sizes = rng.integers(1, 40, 200)

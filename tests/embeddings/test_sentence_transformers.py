@@ -5,16 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentence_transformers
+import torch
+import transformers
+from sentence_transformers.sentence_transformer import modules
 
 from embeddings.encode import encode_arguments
 from embeddings.encoders import load_specs, open_encoder
 from embeddings.spec import EncoderSettingsError, EncoderSpec, EncoderUnavailable
 from embeddings.store import StoreError, VectorStore
-
-sentence_transformers = pytest.importorskip("sentence_transformers")
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
 
 TEXTS = ["free transport helps poor people", "nuclear power takes decades to build", "fares", "free free free nuclear"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "query", "passage", ":"]
