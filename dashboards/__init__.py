@@ -1,0 +1,1 @@
+"""Dashboards over the published warehouse: they read it and write nothing."""

@@ -1,0 +1,292 @@
+"""Charts as pure functions: rows of a query in, an Altair chart out. Colours mean the same on every page."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from dashboards.text import fixed, interval, label, signed
+
+ENCODER_COLOURS = {
+    "bge-m3": "#1f5f8b",
+    "multilingual-e5-large": "#b5541c",
+    "labse": "#3f7d3a",
+    "multilingual-e5-small": "#c07a1f",
+    "use-multilingual-v3": "#6b4c9a",
+}
+LANGUAGE_COLOURS = {
+    "en": "#3d3d3d",
+    "ar": "#1b7837",
+    "es": "#d08a00",
+    "fr": "#2166ac",
+    "ru": "#762a83",
+    "zh": "#c0392b",
+}
+OTHER_COLOURS = ("#00798c", "#8c5e00", "#7a3b69", "#4b6a2f", "#5b5f97", "#a23b3b")
+PUBLISHED_COLOUR = "#8a94a0"
+CONTEXT_COLOUR = "#b4bac1"
+ZERO_COLOUR = "#9aa1a9"
+
+# Streamlit fits the axis and its title into the height that is given.
+ROW_HEIGHT = 28
+AXIS_HEIGHT = 72
+FIGURE_HEIGHT = 330
+
+
+def encoder_colours(encoders: Sequence[str]) -> dict[str, str]:
+    """The colour of each encoder; those that the list above does not know take the free colours in their order."""
+    return _colours(encoders, ENCODER_COLOURS)
+
+
+def language_colours(languages: Sequence[str]) -> dict[str, str]:
+    return _colours(languages, LANGUAGE_COLOURS)
+
+
+def _colours(names: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
+    others = [name for name in names if name not in known]
+    return {name: known.get(name) or OTHER_COLOURS[others.index(name) % len(OTHER_COLOURS)] for name in names}
+
+
+def domain(*groups: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
+    """The shared axis of several panels: all estimates, interval ends and zero, with a margin."""
+    ends = [0.0]
+    for record in (record for group in groups for record in group):
+        ends += [record[key] for key in ("estimate", "ci_low", "ci_high") if record.get(key) is not None]
+    margin = 0.06 * (max(ends) - min(ends)) or 0.01
+    return min(ends) - margin, max(ends) + margin
+
+
+def forest(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    order: Sequence[str],
+    colours: Mapping[str, str],
+    axis: tuple[float, float],
+    title: str,
+    published: Sequence[Mapping[str, Any]] = (),
+) -> alt.LayerChart:
+    """Estimates with their intervals, one row a `name`: filled points where the interval excludes zero.
+
+    `colours` gives each row's by its encoder. Intervals from too few motions are dashed. `published` values lie beneath
+    as grey diamonds.
+    """
+    names = [label(name) for name in order]
+    y = alt.Y("name:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=180))
+    values = [
+        {
+            **_forest_row(row),
+            "colour": colours[row["encoder"]],
+            "fill": colours[row["encoder"]] if row["ci_excludes_zero"] else "white",
+        }
+        for row in rows
+    ]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        y=y, tooltip=_tooltips("name", "estimate_text", "interval_text", "n_motions")
+    )
+    points = base.mark_point(size=75, strokeWidth=1.8, opacity=1).encode(
+        x=alt.X("estimate:Q", title=title, scale=alt.Scale(domain=list(axis), nice=False), axis=_signed_axis()),
+        stroke=alt.Stroke("colour:N", scale=None),
+        fill=alt.Fill("fill:N", scale=None),
+    )
+    bars = _interval_bars(base, title).encode(stroke=alt.Stroke("colour:N", scale=None))
+    layers = [_zero_line(title)]
+    if published:
+        under = alt.Chart(alt.Data(values=[_forest_row(row) for row in published])).encode(
+            y=y, tooltip=_tooltips("name", "estimate_text", "interval_text", published=True)
+        )
+        layers.append(
+            under.transform_filter("datum.ci_low !== null")
+            .mark_rule(color=PUBLISHED_COLOUR, strokeWidth=5, opacity=0.4)
+            .encode(x=alt.X("ci_low:Q", title=title), x2="ci_high:Q")
+        )
+        layers.append(
+            under.mark_point(shape="diamond", size=110, filled=True, color=PUBLISHED_COLOUR, opacity=0.75).encode(
+                x=alt.X("estimate:Q", title=title)
+            )
+        )
+    return alt.layer(*layers, bars, points).properties(height=len(names) * ROW_HEIGHT + AXIS_HEIGHT)
+
+
+def conditions(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    order: Sequence[str],
+    baseline: str,
+    colours: Mapping[str, str],
+    axis: tuple[float, float],
+    title: str,
+) -> alt.LayerChart:
+    """The gap under two conditions, one pair of rows an encoder: filled for the baseline, open for the other."""
+    names = [label(name) for name in order]
+    values = [
+        {
+            **_forest_row(row),
+            "condition": label(row["condition"]),
+            "is_baseline": row["condition"] == baseline,
+            "colour": colours[row["encoder"]],
+            "fill": colours[row["encoder"]] if row["condition"] == baseline else "white",
+        }
+        for row in rows
+    ]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        y=alt.Y("name:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=180)),
+        yOffset=alt.YOffset("is_baseline:N", sort=[True, False], scale=alt.Scale(paddingInner=0.5, paddingOuter=0.5)),
+        stroke=alt.Stroke("colour:N", scale=None),
+        tooltip=_tooltips("name", "condition", "estimate_text", "interval_text", "n_motions"),
+    )
+    points = base.mark_point(size=80, strokeWidth=2, opacity=1).encode(
+        x=alt.X("estimate:Q", title=title, scale=alt.Scale(domain=list(axis), nice=False), axis=_signed_axis()),
+        fill=alt.Fill("fill:N", scale=None),
+    )
+    layers = (_zero_line(title), _interval_bars(base, title), points)
+    return alt.layer(*layers).properties(height=len(names) * 1.8 * ROW_HEIGHT + AXIS_HEIGHT)
+
+
+def trajectories(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    focal: str,
+    reference: str,
+    colours: Mapping[str, str],
+    names: Mapping[str, str],
+) -> alt.LayerChart:
+    """Mean similarity by turn: the focal and the reference language in colour, the other languages in grey."""
+    values = [
+        {
+            "language": names[row["language"]],
+            "turn": row["turn_index"],
+            "mean": row["mean_similarity"],
+            "mean_text": fixed(row["mean_similarity"], 4),
+            "n_motions": row["n_motions"],
+            "in_focus": row["language"] in (focal, reference),
+        }
+        for row in rows
+        if row["mean_similarity"] is not None
+    ]
+    shown = [focal, reference]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("turn:O", title="Turn", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("mean:Q", title="Mean prior-argument similarity", scale=alt.Scale(zero=False)),
+        detail="language:N",
+        tooltip=[
+            alt.Tooltip("language:N", title="Language"),
+            alt.Tooltip("turn:O", title="Turn"),
+            alt.Tooltip("mean_text:N", title="Mean similarity"),
+            alt.Tooltip("n_motions:Q", title="Motions"),
+        ],
+    )
+    context = base.transform_filter("!datum.in_focus").mark_line(
+        color=CONTEXT_COLOUR, strokeWidth=1.3, point={"size": 18, "color": CONTEXT_COLOUR}
+    )
+    focus = (
+        base.transform_filter("datum.in_focus")
+        .mark_line(strokeWidth=2.6, point={"size": 55})
+        .encode(
+            color=alt.Color(
+                "language:N",
+                title=None,
+                scale=alt.Scale(domain=[names[code] for code in shown], range=[colours[code] for code in shown]),
+                legend=alt.Legend(orient="top"),
+            )
+        )
+    )
+    return alt.layer(context, focus).properties(height=FIGURE_HEIGHT)
+
+
+def histogram(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    thresholds: Mapping[str, float],
+    width: float,
+    order: Sequence[str],
+    colours: Mapping[str, str],
+    names: Mapping[str, str],
+) -> alt.LayerChart:
+    """The share of each language's arguments by similarity, as steps, with the tail thresholds as rules."""
+    values = [
+        {
+            "language": names[row["language"]],
+            "low": row["bin_low"],
+            "share": row["share"],
+            "bin_text": f"{fixed(row['bin_low'], 2)} to {fixed(row['bin_low'] + width, 2)}",
+            "share_text": f"{row['share']:.2%}",
+            "n_arguments": row["n_arguments"],
+        }
+        for row in rows
+    ]
+    steps = (
+        alt.Chart(alt.Data(values=values))
+        .mark_line(interpolate="step-after", strokeWidth=1.8)
+        .encode(
+            x=alt.X("low:Q", title="Similarity to the nearest earlier argument", scale=alt.Scale(zero=False)),
+            y=alt.Y("share:Q", title="Share of the language's arguments", axis=alt.Axis(format=".0%")),
+            color=alt.Color(
+                "language:N",
+                title=None,
+                scale=alt.Scale(domain=[names[code] for code in order], range=[colours[code] for code in order]),
+                legend=alt.Legend(orient="top"),
+            ),
+            tooltip=[
+                alt.Tooltip("language:N", title="Language"),
+                alt.Tooltip("bin_text:N", title="Similarity"),
+                alt.Tooltip("share_text:N", title="Share"),
+                alt.Tooltip("n_arguments:Q", title="Arguments"),
+            ],
+        )
+    )
+    marks = alt.Chart(
+        alt.Data(values=[{"at": at, "name": name, "row": row} for row, (name, at) in enumerate(thresholds.items())])
+    ).encode(x=alt.X("at:Q"))
+    rules = marks.mark_rule(color=ZERO_COLOUR, strokeDash=[4, 3])
+    # One below the other, because the tail thresholds lie close together.
+    words = marks.mark_text(align="left", dx=3, color="#6b7480", fontSize=11).encode(
+        text="name:N", y=alt.Y("row:Q", scale=alt.Scale(domain=[-0.6, 18], reverse=True), axis=None)
+    )
+    return alt.layer(steps, rules, words).resolve_scale(y="independent").properties(height=FIGURE_HEIGHT)
+
+
+def _forest_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    low, high = row.get("ci_low"), row.get("ci_high")
+    return {
+        "name": label(row["name"]),
+        "estimate": row["estimate"],
+        "ci_low": low,
+        "ci_high": high,
+        "few": row.get("interval_status") == "too_few_clusters",
+        "n_motions": row.get("n_motions"),
+        "estimate_text": signed(row["estimate"]),
+        "interval_text": interval(low, high, row.get("interval_note")),
+    }
+
+
+def _zero_line(title: str) -> alt.Chart:
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}]))
+    return zero.mark_rule(color=ZERO_COLOUR).encode(x=alt.X("zero:Q", title=title))
+
+
+def _interval_bars(base: alt.Chart, title: str) -> alt.Chart:
+    return (
+        base.transform_filter("datum.ci_low !== null")
+        .mark_rule(strokeWidth=2)
+        .encode(
+            x=alt.X("ci_low:Q", title=title),
+            x2="ci_high:Q",
+            strokeDash=alt.condition("datum.few", alt.value([3, 3]), alt.value([1, 0])),
+        )
+    )
+
+
+def _signed_axis() -> alt.Axis:
+    return alt.Axis(labelExpr="datum.value == 0 ? '0' : format(datum.value, '+.3~f')", tickCount=5)
+
+
+def _tooltips(*names: str, published: bool = False) -> list[alt.Tooltip]:
+    prefix = "Published " if published else ""
+    titles = {
+        "name": "Row",
+        "condition": "Condition",
+        "estimate_text": f"{prefix}estimate".capitalize(),
+        "interval_text": f"{prefix}interval".capitalize(),
+        "n_motions": "Motions",
+    }
+    return [alt.Tooltip(f"{name}:{'Q' if name == 'n_motions' else 'N'}", title=titles[name]) for name in names]

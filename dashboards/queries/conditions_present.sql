@@ -1,0 +1,3 @@
+select distinct condition
+from marts.sessions
+order by condition

@@ -1,0 +1,2 @@
+select language, name, direction
+from marts.languages

@@ -1,0 +1,3 @@
+select distinct language
+from marts.sessions
+order by language

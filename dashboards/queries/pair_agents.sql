@@ -1,0 +1,4 @@
+select distinct agent
+from marts.turns
+where agent is not null
+order by agent

@@ -1,0 +1,2 @@
+select *
+from query_table($report)

@@ -1,0 +1,2 @@
+select count(*) as sessions
+from marts.sessions

