@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.dashboards.synthetic_warehouse import build_empty_warehouse, build_warehouse
 
 from dagster_project.lake import LAKE_VARIABLE
 from dashboards import warehouse
 from dashboards.warehouse import Snapshot
+from tests.dashboards.synthetic_warehouse import build_empty_warehouse, build_warehouse
 
 APP = Path(warehouse.__file__).parent / "app.py"
 VIEWS = ("overview", "sql", "language_gaps", "condition_effects", "agents_and_turns", "reports", "transcripts", "pairs")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.dashboards.conftest import snapshot_of
 
 from dashboards.adhoc import FailedStatementError, RefusedStatementError, ask, judge
 from dashboards.warehouse import SlowQueryError, open_read_only
+from tests.dashboards.conftest import snapshot_of
 
 READING = [
     "select 1",

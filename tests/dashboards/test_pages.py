@@ -11,14 +11,14 @@ import duckdb
 import numpy as np
 import pytest
 import streamlit as st
-from tests.dashboards.conftest import APP, MARKER, VIEWS, snapshot_of
-from tests.dashboards.elements import elements, html_bodies, page_text, read_html
 from streamlit.testing.v1 import AppTest
 
 from dashboards import warehouse
 from dashboards.adhoc import MAX_ROWS as SHOWN_ROWS
 from dashboards.study import ordered
 from dashboards.warehouse import Snapshot, execute, read_query
+from tests.dashboards.conftest import APP, MARKER, VIEWS, snapshot_of
+from tests.dashboards.elements import elements, html_bodies, page_text, read_html
 
 SECONDS_PER_PAGE = 2.0
 VIEWS_OF_RESULTS = tuple(view for view in VIEWS if view not in ("overview", "sql"))

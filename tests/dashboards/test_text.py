@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from tests.dashboards.conftest import HOSTILE_TEXTS
-from tests.dashboards.elements import read_html
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboards import text
+from tests.dashboards.conftest import HOSTILE_TEXTS
+from tests.dashboards.elements import read_html
 
 CONTROLS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\x00\x07\x1b"
 

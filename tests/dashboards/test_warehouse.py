@@ -7,7 +7,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.dashboards.conftest import snapshot_of
 
 from dashboards import warehouse
 from dashboards.warehouse import (
@@ -23,6 +22,7 @@ from dashboards.warehouse import (
     read_query,
     with_literals,
 )
+from tests.dashboards.conftest import snapshot_of
 
 MEASURE = {"extractor": "sample-extractor", "field": "claim", "variant": "raw"}
 CONTRAST = {**MEASURE, "condition": "baseline", "aggregate": "agent_mean"}
