@@ -47,7 +47,7 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
             # A full build starts from nothing, so neither a renamed model nor a killed run leaves a trace in it.
             shutil.rmtree(lake.build, ignore_errors=True)
         lake.build.mkdir(parents=True, exist_ok=True)
-        yield from dbt.cli(BUILD, context=context).stream()
+        yield from dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream()
 
 
 @dbt_assets(
@@ -56,7 +56,7 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
 def dbt_reports(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.ResourceParam[Lake]) -> Iterator[Any]:
     """The estimates as a mart and the report views over them, with their tests."""
     with lake.writer():
-        yield from dbt.cli(BUILD, context=context).stream()
+        yield from dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream()
 
 
 @dg.asset(
