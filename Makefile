@@ -42,7 +42,7 @@ help: ## show this list
 .PHONY: demo
 demo: .venv/.installed ## set everything up, run the sample study, print the language gaps
 	@$(MAKE) --no-print-directory run gaps
-	@printf '\n%s\n' \
+	@printf '%s\n' '' \
 	  'Where to look next' \
 	  '  make dashboard   figures, transcripts and pairs in the browser (Streamlit)' \
 	  '  make sql         a read-only SQL prompt on lake/warehouse.duckdb' \

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
+import duckdb
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, dbt_assets
+from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
-from dagster_project.publish import publish_build
+from dagster_project.publish import PUBLISHED_SCHEMAS, publish_build
 from dagster_project.warehouse_project import fresh_manifest, published_relations
 
 # One slot for whoever writes the working database; its limit is set in dagster.yaml.
@@ -47,7 +49,7 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
             # A full build starts from nothing, so neither a renamed model nor a killed run leaves a trace in it.
             shutil.rmtree(lake.build, ignore_errors=True)
         lake.build.mkdir(parents=True, exist_ok=True)
-        yield from dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream()
+        yield from _build(context, dbt, lake)
 
 
 @dbt_assets(
@@ -56,7 +58,32 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
 def dbt_reports(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.ResourceParam[Lake]) -> Iterator[Any]:
     """The estimates as a mart and the report views over them, with their tests."""
     with lake.writer():
-        yield from dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream()
+        yield from _build(context, dbt, lake)
+
+
+def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: Lake) -> Iterator[Any]:
+    """Run dbt and yield its events, tables and views of the warehouse with their row counts.
+
+    dbt holds the database until it ends, so rows are counted then. Events that precede a failure are yielded before it
+    is raised: a check that failed is what a person needs to see.
+    """
+    events, failure = [], None
+    try:
+        events.extend(dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream())
+    except DagsterDbtCliRuntimeError as error:
+        failure = error
+    if not events:
+        raise failure or RuntimeError("dbt reported nothing; its log is in the step's output")
+    with duckdb.connect(lake.build_warehouse, read_only=True) as warehouse:
+        for event in events:
+            if isinstance(event, dg.Output):
+                schema, name = context.asset_key_for_output(event.output_name).path
+                if schema in PUBLISHED_SCHEMAS:
+                    rows = warehouse.table(f"{schema}.{name}").count("*").fetchall()[0][0]
+                    event = event.with_metadata({**event.metadata, "dagster/row_count": rows})
+            yield event
+    if failure:
+        raise failure
 
 
 @dg.asset(
