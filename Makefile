@@ -62,7 +62,7 @@ sql: .venv/.installed ## open a read-only SQL prompt on the published warehouse
 
 .PHONY: ui
 ui: .venv/.installed ## open the Dagster UI on http://localhost:3000
-	@$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(REPRISE) register
+	@$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(REPRISE) read
 	$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(BIN)/dagster dev
 
 .PHONY: dashboard

@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="materialize the whole study and publish the warehouse")
     run.add_argument("--archive", help="an archive folder to analyse in place of the study's own")
-    commands.add_parser("register", help="make the archive's parts known to Dagster, so that the UI can run them")
+    commands.add_parser("read", help="read the archive's parts that Dagster does not know yet")
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "dbt":
             return _dbt(options.dbt_arguments)
-        return {"run": _run, "register": _register, "gaps": _gaps, "sql": _sql}[options.command]()
+        return {"run": _run, "read": _read, "gaps": _gaps, "sql": _sql}[options.command]()
     except StudyError as error:
         return _refuse(str(error))
 
@@ -48,21 +48,10 @@ def _run() -> int:
     return run_study()
 
 
-def _register() -> int:
-    import dagster as dg
+def _read() -> int:
+    from dagster_project.run import read_parts
 
-    from dagster_project.partitions import register_parts
-    from dagster_project.settings import settings
-    from ingest.archive import find_parts
-    from ingest.errors import IngestError
-
-    try:
-        names = [part.name for part in find_parts(settings.archive)]
-    except IngestError as error:
-        return _refuse(str(error))
-    register_parts(dg.DagsterInstance.get(), names)
-    print(f"Archive parts of study '{settings.name}': {', '.join(names)}")
-    return 0
+    return read_parts()
 
 
 def _gaps() -> int:

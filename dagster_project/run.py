@@ -2,35 +2,65 @@
 
 import contextlib
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import dagster as dg
 
+from dagster_project.assets.archive import archive_part
 from dagster_project.definitions import definitions, lake
+from dagster_project.partitions import register_parts
 from dagster_project.settings import settings
+from ingest.archive import find_parts
+from ingest.errors import IngestError
 
 _TERMINAL = {"loggers": {"terminal": {}}}
 
 
 def run_study() -> int:
     """Build and publish the study; 0 when its warehouse is published, 1 when something refused it."""
+    with _log() as log, dg.DagsterInstance.get() as instance:
+        print(f"Study '{settings.name}', archive {settings.archive}, lake {lake.root}. Log: {log}", file=sys.stderr)
+        if _succeeds("whole_study", instance):
+            return 0
+    kept = "; the warehouse of the last good run stays in place." if lake.warehouse.exists() else "."
+    print(f"Nothing was published{kept}", file=sys.stderr)
+    return 1
+
+
+def read_parts() -> int:
+    """Read each part of the archive that this Dagster instance has not read; 0 when all could be read.
+
+    The UI asks for a confirmation before it runs what follows a part that was never materialized.
+    """
+    try:
+        names = [part.name for part in find_parts(settings.archive)]
+    except IngestError as error:
+        print(error, file=sys.stderr)
+        return 1
+    with _log(), dg.DagsterInstance.get() as instance:
+        register_parts(instance, names)
+        known = instance.get_materialized_partitions(archive_part.key)
+        done = [_succeeds("read_archive", instance, partition_key=name) for name in names if name not in known]
+    return 0 if all(done) else 1
+
+
+@contextlib.contextmanager
+def _log() -> Iterator[Path]:
+    """Send what dbt prints to a file: a person needs its findings, which arrive as checks, not its thousand lines."""
     lake.root.mkdir(parents=True, exist_ok=True)
     log = lake.root / "run.log"
-    print(f"Study '{settings.name}', archive {settings.archive}, lake {lake.root}. Log: {log}", file=sys.stderr)
-    # dbt's own output goes to the log: a person needs its findings, which arrive as checks, not its thousand lines.
-    with dg.DagsterInstance.get() as instance, log.open("w") as output, contextlib.redirect_stdout(output):
-        result = definitions.resolve_job_def("whole_study").execute_in_process(
-            instance=instance, run_config=_TERMINAL, raise_on_error=False
-        )
-    if result.success:
-        return 0
+    with log.open("w") as output, contextlib.redirect_stdout(output):
+        yield log
+
+
+def _succeeds(job: str, instance: dg.DagsterInstance, partition_key: str | None = None) -> bool:
+    result = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance, partition_key=partition_key, run_config=_TERMINAL, raise_on_error=False
+    )
     for failure in result.filter_events(lambda event: event.is_step_failure):
         print(f"  ✗ {failure.step_key}: {_sentence(failure.step_failure_data)}", file=sys.stderr)
-    print(
-        "Nothing was published"
-        + ("; the warehouse of the last good run stays in place." if lake.warehouse.exists() else "."),
-        file=sys.stderr,
-    )
-    return 1
+    return result.success
 
 
 def _sentence(failure: "dg.StepFailureData") -> str:  # type: ignore[name-defined]
