@@ -67,7 +67,7 @@ ui: .venv/.installed ## open the Dagster UI on http://localhost:3000
 
 .PHONY: dashboard
 dashboard: .venv/.installed ## open the dashboard on http://localhost:8501
-	$(BIN)/streamlit run dashboards/app.py
+	@$(REPRISE) dashboard
 
 .PHONY: docs
 docs: .venv/.installed ## build dbt's documentation site as one file, dbt/target/static_index.html

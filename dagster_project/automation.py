@@ -25,9 +25,13 @@ def archive_watch(
         return dg.SkipReason(str(error))
     files = [path for part in parts for path in sorted(part.files.values())]
     # Names, sizes and times are enough to notice a change without reading gigabytes every half minute.
-    stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in files for stat in [path.stat()]]
+    try:
+        stats = [(str(path), stat.st_size, stat.st_mtime_ns) for path in files for stat in [path.stat()]]
+    except FileNotFoundError as error:
+        return dg.SkipReason(f"{error.filename} vanished while it was looked at; the next look decides.")
     state = hashlib.sha256(repr(stats).encode()).hexdigest()
     if state == context.cursor:
         return dg.SkipReason(f"Nothing new in {len(files)} files of {settings.archive}.")
+    # Without a run key: an archive that returns to an earlier state is a change like any other.
     context.update_cursor(state)
-    return dg.RunRequest(run_key=state)
+    return dg.RunRequest()

@@ -75,6 +75,15 @@ def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> lis
     ]
 
 
+def refusals(results: Collection[dg.AssetCheckResult]) -> list[str]:
+    """The findings of the checks that stop the study."""
+    return [
+        f"{result.check_name}: {result.description}"
+        for result in results
+        if not result.passed and result.severity == dg.AssetCheckSeverity.ERROR
+    ]
+
+
 def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:
     """Warns about unparseable answers: their turns have no similarity, and say so."""
     return dg.AssetCheckResult(

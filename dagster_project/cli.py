@@ -26,6 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("read", help="read the archive's parts that Dagster does not know yet")
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
+    commands.add_parser("dashboard", help="open the dashboard on the published warehouse")
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "dbt":
             return _dbt(options.dbt_arguments)
-        return {"run": _run, "read": _read, "gaps": _gaps, "sql": _sql}[options.command]()
+        return {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "sql": _sql}[options.command]()
     except StudyError as error:
         return _refuse(str(error))
 
@@ -72,12 +73,28 @@ def _sql() -> int:
 
 
 def _dbt(arguments: list[str]) -> int:
+    from dagster_project.publish import begin_marts
+
     lake = resolve_lake(_study_lake())
     project = PROJECT_ROOT / "dbt"
     command = [str(Path(sys.executable).with_name("dbt")), *arguments]
+    with lake.writer():
+        lake.build.mkdir(parents=True, exist_ok=True)
+        if arguments[:1] in (["build"], ["run"], ["seed"]):
+            # Changed by hand, the working database is no longer one whole build.
+            begin_marts(lake)
+        return subprocess.call(
+            [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
+            env=os.environ | {LAKE_VARIABLE: str(lake.root)},
+        )
+
+
+def _dashboard() -> int:
+    app = PROJECT_ROOT / "dashboards" / "app.py"
     return subprocess.call(
-        [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
-        env=os.environ | {LAKE_VARIABLE: str(lake.root)},
+        [sys.executable, "-m", "streamlit", "run", str(app)],
+        cwd=PROJECT_ROOT,
+        env=os.environ | {LAKE_VARIABLE: str(resolve_lake(_study_lake()).root)},
     )
 
 
@@ -94,9 +111,12 @@ def _export(variable: str, value: str | None) -> None:
 
 def _prepare_instance_home() -> None:
     """Runs from the command line are recorded where the UI looks, under the project's own instance settings."""
-    home = Path(os.environ.setdefault(HOME_VARIABLE, str(PROJECT_ROOT / ".dagster_home")))
+    own = PROJECT_ROOT / ".dagster_home"
+    home = Path(os.environ.setdefault(HOME_VARIABLE, str(own)))
     home.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
+    # A home that somebody else set up keeps its settings.
+    if home == own or not (home / "dagster.yaml").exists():
+        shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
 
 
 def _refuse(message: str) -> int:

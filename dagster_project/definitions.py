@@ -9,6 +9,9 @@ from dagster_project.lake import resolve_lake
 from dagster_project.settings import encoder_specs, settings
 from dagster_project.warehouse_project import dbt_resource, point_dbt_at
 
+# Runs with this tag wait for each other; the limit is set in dagster.yaml.
+ONE_AT_A_TIME = "reprise/one_at_a_time"
+
 lake = resolve_lake(settings.lake)
 point_dbt_at(lake)
 
@@ -34,6 +37,7 @@ definitions = dg.Definitions(
             "whole_study",
             everything - reading,
             description="From archive files to the published warehouse; reads whichever parts are new or changed.",
+            tags={ONE_AT_A_TIME: "true"},
         ),
         dg.define_asset_job("read_archive", reading, description="Reads one part of the archive."),
     ],

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from dagster_project.lake import LakeError
 from dagster_project.publish import IncompleteBuild
 from embeddings.arguments import ArgumentsError
 from embeddings.pairs import MissingVectorsError
@@ -19,6 +20,7 @@ MENDABLE = (
     EncodingError,
     IncompleteBuild,
     IngestError,
+    LakeError,
     MissingVectorsError,
     StoreError,
 )

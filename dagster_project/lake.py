@@ -29,6 +29,10 @@ def resolve_lake(configured: str | os.PathLike[str] | None = None) -> "Lake":
     return Lake((PROJECT_ROOT / Path(named).expanduser()).resolve())
 
 
+class LakeError(RuntimeError):
+    """The lake lacks something that an earlier asset writes; the message names the asset."""
+
+
 @dataclass(frozen=True)
 class Lake:
     """The paths below one lake root, and the two ways to change what they hold: `replace` and `publish`."""
@@ -58,7 +62,23 @@ class Lake:
         return self.root / "vectors"
 
     def table(self, name: str) -> Path:
-        """The directory that holds `name` as it was last completed; it exists once its writer has succeeded."""
+        """The directory that holds `name` as it was last completed.
+
+        The path is resolved: whoever reads several files through it reads one state of them. Raises LakeError when
+        `name` has never been completed.
+        """
+        link = self._link(name)
+        if not link.exists():
+            asset = name.split("/")[0]
+            raise LakeError(f"The lake {self.root} holds no {name} yet. Materialize the asset {asset} first.")
+        return link.resolve()
+
+    def digest(self, name: str) -> str | None:
+        """The digest that names the present content of `name`, None when it has never been completed."""
+        link = self._link(name)
+        return link.resolve().name if link.exists() else None
+
+    def _link(self, name: str) -> Path:
         return self.root / name / "current"
 
     @contextlib.contextmanager
@@ -74,21 +94,18 @@ class Lake:
         draft = Path(tempfile.mkdtemp(prefix=f".draft-{os.getpid()}-", dir=home))
         try:
             yield draft
-            digest = directory_digest(draft)[:16]
-            final = home / digest
-            if not final.exists():
-                draft.chmod(0o755)
-                draft.replace(final)
-            previous = self.table(name).resolve() if self.table(name).is_symlink() else None
-            _point(self.table(name), Path(digest))
-            for stale in home.iterdir():
-                if (
-                    stale.is_dir()
-                    and not stale.is_symlink()
-                    and stale not in (final, previous)
-                    and stale.name[0] != "."
-                ):
-                    shutil.rmtree(stale)
+            final = home / directory_digest(draft)[:16]
+            # One writer at a time from here on: another's sweep must not take what this one is about to point at.
+            with _locked(home / ".lock"):
+                if not final.exists():
+                    draft.chmod(0o755)
+                    draft.replace(final)
+                # The state before this one stays, for a step that is still reading it.
+                kept = {final.name, self.digest(name), "current"}
+                _point(self._link(name), Path(final.name))
+                for stale in home.iterdir():
+                    if stale.is_dir() and stale.name not in kept and not stale.name.startswith("."):
+                        shutil.rmtree(stale)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -113,12 +130,19 @@ class Lake:
         """Hold the lake's one writer slot; waits while another process holds it.
 
         Dagster's pool already serialises the writers of one instance. This lock also covers two instances, or a
-        command line beside the UI, and the kernel frees it when a process is killed.
+        command line beside the UI.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
-        with (self.root / ".writer.lock").open("w") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with _locked(self.root / ".writer.lock"):
             yield
+
+    @contextlib.contextmanager
+    def command(self, wait: bool = True) -> Iterator[bool]:
+        """Hold the lake's one slot for runs from the command line; yields whether it is held.
+
+        With `wait` it always is. Without, a slot that another process holds yields False at once.
+        """
+        with _locked(self.root / ".command.lock", wait) as held:
+            yield held
 
 
 def directory_digest(directory: Path) -> str:
@@ -138,6 +162,19 @@ def _point(link: Path, target: Path) -> None:
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)
     fresh.replace(link)
+
+
+@contextlib.contextmanager
+def _locked(file: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold an exclusive lock on `file`; the kernel frees it when the process ends, however it ends."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            held = True
+        except BlockingIOError:
+            held = False
+        yield held
 
 
 def _sweep_abandoned(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.metadata
+import json
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,6 +14,13 @@ import duckdb
 from dagster_project.lake import Lake
 
 PUBLISHED_SCHEMAS = ("marts", "reports")
+
+# What the marts are built from, and what the reports add, by their names in the lake.
+BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs")
+ESTIMATES = "gap_estimates"
+# Notes beside the working database: what its marts were built from, and that all of it was built.
+MARTS = "marts.json"
+WHOLE = "whole.json"
 
 
 class IncompleteBuild(RuntimeError):
@@ -41,8 +49,10 @@ def publish_build(lake: Lake, relations: Collection[Relation]) -> Build:
     """Publish the working database of `lake`, reduced to `relations`.
 
     The content digest covers every published table, view and comment, but not when they were built: a build equal to
-    the published one changes nothing. Raises IncompleteBuild when a relation is missing, and then publishes nothing.
+    the published one changes nothing. Raises IncompleteBuild, and publishes nothing, when a relation is missing or the
+    build is not of what the lake now holds: a mixture of two states is worse than an old one.
     """
+    _require_whole(lake)
     lake.published.mkdir(parents=True, exist_ok=True)
     for abandoned in lake.published.glob(".draft*"):
         abandoned.unlink()
@@ -64,6 +74,46 @@ def publish_build(lake: Lake, relations: Collection[Relation]) -> Build:
         draft.unlink()
         return Build(lake.warehouse.resolve(), digest[:16], changed=False, rows=rows)
     return Build(lake.publish(draft, digest), digest[:16], changed=True, rows=rows)
+
+
+def begin_build(lake: Lake) -> None:
+    """Note that the working database is being changed; until `finish_build` it cannot be published."""
+    lake.build.mkdir(parents=True, exist_ok=True)
+    (lake.build / WHOLE).unlink(missing_ok=True)
+
+
+def begin_marts(lake: Lake) -> None:
+    """The same for the marts, which reports and estimates stand on."""
+    begin_build(lake)
+    (lake.build / MARTS).unlink(missing_ok=True)
+
+
+def finish_marts(lake: Lake) -> None:
+    """Note which state of the lake the marts were built from, all of them in one step."""
+    (lake.build / MARTS).write_text(json.dumps({name: lake.digest(name) for name in BUILT_FROM}), encoding="utf-8")
+
+
+def finish_build(lake: Lake) -> None:
+    """Note that reports and estimates stand on the marts, all of them built in one step: it can be published."""
+    marts = lake.build / MARTS
+    if marts.exists():
+        inputs = json.loads(marts.read_text(encoding="utf-8"))
+        whole = json.dumps(inputs | {ESTIMATES: lake.digest(ESTIMATES)})
+        (lake.build / WHOLE).write_text(whole, encoding="utf-8")
+
+
+def _require_whole(lake: Lake) -> None:
+    whole = lake.build / WHOLE
+    if not whole.exists():
+        raise IncompleteBuild(
+            f"The working database in {lake.build} is not the result of one whole build. Run the job whole_study."
+        )
+    built_from = json.loads(whole.read_text(encoding="utf-8"))
+    changed = sorted(name for name, digest in built_from.items() if lake.digest(name) != digest)
+    if changed:
+        raise IncompleteBuild(
+            f"The lake's {', '.join(changed)} changed since the working database was built. Run the job whole_study."
+        )
 
 
 def content_digest(database: duckdb.DuckDBPyConnection) -> str:
@@ -128,8 +178,12 @@ def _keep_only(database: duckdb.DuckDBPyConnection, relations: Collection[Relati
 def _published_digest(lake: Lake) -> str | None:
     if not lake.warehouse.exists():
         return None
-    with duckdb.connect(lake.warehouse, read_only=True) as database:
-        return database.sql("select content_digest from meta.build").fetchall()[0][0]
+    try:
+        with duckdb.connect(lake.warehouse, read_only=True) as database:
+            return database.sql("select content_digest from meta.build").fetchall()[0][0]
+    except duckdb.Error:
+        # A file that cannot be read, or is of another version, is what publishing replaces.
+        return None
 
 
 def _describe(database: duckdb.DuckDBPyConnection, lake: Lake, digest: str) -> None:

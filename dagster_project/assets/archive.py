@@ -1,8 +1,12 @@
 """From archive files to argument units: the study, its archive's parts, the archive as a whole, the parsed answers."""
 
+import hashlib
+from pathlib import Path
+
 import dagster as dg
 import pyarrow.parquet as pq
 
+import ingest
 from dagster_project import checks
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
@@ -15,6 +19,8 @@ from ingest.parse import parse_extractions
 from ingest.reference import write_reference
 
 FINGERPRINT = "fingerprint"
+# In an archive that a blocking check has refused: what follows must not be derived from it, in whichever run.
+REFUSED = "refused"
 
 
 @dg.asset(group_name="study", kinds={"yaml", "parquet"})
@@ -72,6 +78,10 @@ def archive(
                 _selection(settings),
                 progress=reporter(context.log, "checking the archive", "records"),
             )
+            results = checks.archive_checks(report, directory, settings)
+            refusals = checks.refusals(results)
+            if refusals:
+                (directory / REFUSED).write_text("\n".join(refusals), encoding="utf-8")
     return dg.MaterializeResult(
         metadata={
             "records": checks.counts_metadata(report.tables),
@@ -81,7 +91,7 @@ def archive(
             "notes": [note.detail for note in report.notes],
             "rejects_table": dg.MetadataValue.path(lake.table("archive") / "rejects.parquet"),
         },
-        check_results=checks.archive_checks(report, lake.table("archive"), settings),
+        check_results=results,
     )
 
 
@@ -89,6 +99,7 @@ def archive(
 def argument_units(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult:
     """The extractors' answers as argument units, or as failures with a reason. One row per argument and extractor."""
     with told_plainly(), lake.replace("argument_units") as directory:
+        _require_accepted(lake.table("archive"))
         report = parse_extractions(
             lake.table("archive"), directory, reporter(context.log, "parsing answers", "answers")
         )
@@ -121,15 +132,34 @@ def _part_table(part: Part) -> str:
 def _read(part: Part, lake: Lake, context: dg.AssetExecutionContext) -> PartReport:
     with lake.replace(_part_table(part)) as directory:
         # Taken before the reading: a file that changes meanwhile makes the part count as changed.
-        fingerprint = part.fingerprint()
+        fingerprint = _fingerprint(part)
         report = read_part(part, directory, reporter(context.log, f"reading {part.name}", "bytes"))
         (directory / FINGERPRINT).write_text(fingerprint)
     return report
 
 
+def _require_accepted(directory: Path) -> None:
+    if (directory / REFUSED).exists():
+        reasons = (directory / REFUSED).read_text(encoding="utf-8")
+        raise ArchiveError(
+            directory,
+            f"was refused by its checks: {reasons}",
+            "Mend the files and materialize the asset archive again",
+        )
+
+
 def _is_read(part: Part, lake: Lake) -> bool:
+    if lake.digest(_part_table(part)) is None:
+        return False
     recorded = lake.table(_part_table(part)) / FINGERPRINT
-    return recorded.exists() and recorded.read_text() == part.fingerprint()
+    return recorded.exists() and recorded.read_text() == _fingerprint(part)
+
+
+def _fingerprint(part: Part) -> str:
+    """What a part's tables depend on: the bytes of its files and the code that reads them."""
+    room = Path(ingest.__file__).parent
+    code = hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(room.rglob("*.py")))).hexdigest()
+    return f"{part.fingerprint()} {code}"
 
 
 def _part_metadata(report: PartReport) -> dict[str, dg.MetadataValue]:

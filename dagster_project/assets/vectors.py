@@ -16,7 +16,7 @@ ARGUMENTS = "arguments.parquet"
 
 
 def vectors_asset(spec: EncoderSpec) -> dg.AssetsDefinition:
-    """The asset that encodes with one encoder. One each, because a step is a process: models never share memory."""
+    """The asset that encodes with one encoder. One each: under Dagster's default executor each has its own process."""
 
     @dg.asset(
         key=["vectors", spec.name.replace("-", "_").replace(".", "_")],
@@ -46,7 +46,7 @@ def vectors_asset(spec: EncoderSpec) -> dg.AssetsDefinition:
         context.log.info(f"{spec.name}: {report.encoded:,} texts encoded, {report.reused:,} known")
         return dg.MaterializeResult(
             metadata={
-                "texts": report.texts,
+                "dagster/row_count": report.texts,
                 "encoded": report.encoded,
                 "reused": report.reused,
                 "over_max_length": report.over_max_length,

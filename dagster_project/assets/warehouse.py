@@ -11,7 +11,14 @@ from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
-from dagster_project.publish import PUBLISHED_SCHEMAS, publish_build
+from dagster_project.publish import (
+    PUBLISHED_SCHEMAS,
+    begin_build,
+    begin_marts,
+    finish_build,
+    finish_marts,
+    publish_build,
+)
 from dagster_project.warehouse_project import fresh_manifest, published_relations
 
 # One slot for whoever writes the working database; its limit is set in dagster.yaml.
@@ -48,8 +55,10 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
         if not context.is_subset:
             # A full build starts from nothing, so neither a renamed model nor a killed run leaves a trace in it.
             shutil.rmtree(lake.build, ignore_errors=True)
-        lake.build.mkdir(parents=True, exist_ok=True)
+        begin_marts(lake)
         yield from _build(context, dbt, lake)
+        if not context.is_subset:
+            finish_marts(lake)
 
 
 @dbt_assets(
@@ -58,7 +67,10 @@ def dbt_marts(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.R
 def dbt_reports(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: dg.ResourceParam[Lake]) -> Iterator[Any]:
     """The estimates as a mart and the report views over them, with their tests."""
     with lake.writer():
+        begin_build(lake)
         yield from _build(context, dbt, lake)
+        if not context.is_subset:
+            finish_build(lake)
 
 
 def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: Lake) -> Iterator[Any]:

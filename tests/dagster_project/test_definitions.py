@@ -78,10 +78,10 @@ def test_the_whole_study_is_one_run_without_partitions(definitions: dg.Definitio
     assert set(job.asset_layer.executable_asset_keys) == graph.executable_asset_keys - {dg.AssetKey("archive_part")}
 
 
-def test_what_writes_the_working_database_shares_one_pool(definitions: dg.Definitions) -> None:
+def test_what_opens_the_working_database_shares_one_pool(definitions: dg.Definitions) -> None:
     writers = {node.name: set(node.definition.pools) for node in definitions.resolve_job_def("whole_study").nodes}
     in_pool = {name for name, pools in writers.items() if pools == {"warehouse_writer"}}
-    assert in_pool == {"dbt_marts", "dbt_reports", "published_warehouse"}
+    assert in_pool == {"dbt_marts", "gap_estimates", "dbt_reports", "published_warehouse"}
 
 
 def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project.lake import KEPT_BUILDS, PROJECT_ROOT, Lake, resolve_lake
+from dagster_project.lake import KEPT_BUILDS, PROJECT_ROOT, Lake, LakeError, resolve_lake
 
 
 @pytest.fixture
@@ -71,6 +71,34 @@ def test_the_draft_of_a_killed_writer_is_removed_by_the_next_one(lake: Lake) -> 
     write(lake, "pairs", "whole")
     assert not list((lake.root / "pairs").glob(".draft*"))
     assert (lake.table("pairs") / "data.txt").read_text() == "whole"
+
+
+def test_two_writers_at_once_never_leave_a_table_that_points_at_nothing(lake: Lake) -> None:
+    write(lake, "pairs", "first")
+    context = multiprocessing.get_context("fork")
+
+    def write_many(number: int) -> None:
+        for turn in range(40):
+            write(lake, "pairs", f"{number} {turn}")
+
+    writers = [context.Process(target=write_many, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert (lake.root / "pairs" / "current" / "data.txt").exists()
+    assert [writer.exitcode for writer in writers] == [0] * 4
+
+
+def test_a_reader_of_one_state_keeps_it_while_the_next_is_written(lake: Lake) -> None:
+    write(lake, "pairs", "first")
+    reading = lake.table("pairs")
+    write(lake, "pairs", "second")
+    assert (reading / "data.txt").read_text() == "first"
+
+
+def test_a_table_that_was_never_written_says_which_asset_writes_it(lake: Lake) -> None:
+    with pytest.raises(LakeError, match="Materialize the asset archive_parts first"):
+        lake.table("archive_parts/sample")
 
 
 def test_publishing_switches_the_link_and_keeps_a_few_builds(lake: Lake) -> None:

@@ -6,7 +6,17 @@ import duckdb
 import pytest
 
 from dagster_project.lake import Lake
-from dagster_project.publish import IncompleteBuild, Relation, publish_build
+from dagster_project.publish import (
+    BUILT_FROM,
+    ESTIMATES,
+    IncompleteBuild,
+    Relation,
+    begin_build,
+    begin_marts,
+    finish_build,
+    finish_marts,
+    publish_build,
+)
 
 RELATIONS = [Relation("marts", "study"), Relation("marts", "turns"), Relation("reports", "table_03")]
 
@@ -15,10 +25,15 @@ RELATIONS = [Relation("marts", "study"), Relation("marts", "turns"), Relation("r
 def lake(tmp_path: Path) -> Lake:
     lake = Lake(tmp_path / "somebody's lake")
     lake.build.mkdir(parents=True)
-    with lake.replace("archive") as directory:
-        (directory / "turns.parquet").write_bytes(b"")
+    for name in (*BUILT_FROM, ESTIMATES):
+        fill(lake, name, "first")
     build(lake, turns=[(1, 0.5), (2, 0.25)])
     return lake
+
+
+def fill(lake: Lake, name: str, content: str) -> None:
+    with lake.replace(name) as directory:
+        (directory / "data.parquet").write_text(content)
 
 
 def build(lake: Lake, turns: list[tuple[int, float]]) -> None:
@@ -31,6 +46,8 @@ def build(lake: Lake, turns: list[tuple[int, float]]) -> None:
         database.execute("comment on column marts.turns.similarity is 'A cosine.'")
         database.execute("create view reports.table_03 as select max(similarity) as largest from marts.turns")
         database.execute("create table leftovers.renamed as select 1 as x; create table marts.renamed as select 1 as x")
+    finish_marts(lake)
+    finish_build(lake)
 
 
 def read(path: Path, sql: str) -> list[tuple]:
@@ -111,8 +128,38 @@ def test_a_build_that_lacks_a_relation_is_refused_and_the_published_one_stays(la
 
 
 def test_without_a_build_the_refusal_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(IncompleteBuild, match="Materialize the marts first"):
+    with pytest.raises(IncompleteBuild, match="Run the job whole_study"):
         publish_build(Lake(tmp_path), RELATIONS)
+
+
+@pytest.mark.parametrize("name", [*BUILT_FROM, ESTIMATES])
+def test_a_build_of_an_earlier_state_of_the_lake_is_refused(lake: Lake, name: str) -> None:
+    fill(lake, name, "second")
+    with pytest.raises(IncompleteBuild, match=f"{name} changed since"):
+        publish_build(lake, RELATIONS)
+    assert not lake.warehouse.exists()
+
+
+def test_marts_rebuilt_without_their_reports_are_refused(lake: Lake) -> None:
+    begin_marts(lake)
+    finish_marts(lake)
+    with pytest.raises(IncompleteBuild, match="not the result of one whole build"):
+        publish_build(lake, RELATIONS)
+
+
+def test_reports_built_on_marts_that_failed_are_refused(lake: Lake) -> None:
+    begin_marts(lake)
+    begin_build(lake)
+    finish_build(lake)
+    with pytest.raises(IncompleteBuild, match="not the result of one whole build"):
+        publish_build(lake, RELATIONS)
+
+
+def test_an_unreadable_published_file_is_replaced(lake: Lake) -> None:
+    build = publish_build(lake, RELATIONS)
+    build.path.write_bytes(b"not a database")
+    assert publish_build(lake, RELATIONS).changed
+    assert read(lake.warehouse, "from reports.table_03") == [(0.5,)]
 
 
 def test_going_back_to_an_earlier_content_points_at_it_again(lake: Lake) -> None:

@@ -77,6 +77,22 @@ def test_a_run_killed_at_any_moment_and_started_again_gives_the_undisturbed_buil
     assert not list(place.lake.rglob(".draft*"))
 
 
+@pytest.mark.parametrize("step", ["dbt_marts", "dbt_reports", "published_warehouse"])
+def test_a_run_killed_in_a_step_that_holds_the_writers_slot_does_not_block_the_next(
+    small: Workplace, tmp_path: Path, step: str
+) -> None:
+    place = workplace(tmp_path)
+    small_archive(place.archive)
+    process = place.start("run")
+    for line in process.stdout:
+        if line.startswith(f"▸ {step}"):
+            break
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    place.must_run("run")
+    assert digest(place) == digest(small)
+
+
 SEEN = """
     select
         (select build_id from meta.build),
