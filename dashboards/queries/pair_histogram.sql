@@ -1,6 +1,7 @@
 with counted as (
     select language, floor(similarity / $bin_width)::bigint as bin, count(*) as n_arguments
     from marts.max_prior_pairs
+    semi join (from marts.sessions where in_analysis) as analysed using (session_id)
     where
         list_contains($languages, language)
         and condition = $condition

@@ -2,6 +2,7 @@
 with by_motion as (
     select language, turn_index, motion_id, avg(mean_arg_max_prev) as motion_mean
     from marts.turn_similarity
+    semi join (from marts.sessions where in_analysis) as analysed using (session_id)
     where
         condition = $condition
         and extractor = $extractor

@@ -1,4 +1,4 @@
--- Every turn has a row for each extractor that answered in its session, and each encoder and field of the study.
+-- Every turn has a row for each extractor that answered in its session (else the primary one), encoder and field.
 -- Why: a turn that drops out silently changes every mean above it.
 -- Returns: combinations that are expected and absent, or present and unexpected.
 
@@ -27,13 +27,13 @@ expected as (
     select
         turns.session_id,
         turns.turn_index,
-        extractors.extractor,
+        coalesce(answered.extractor, (select primary_extractor from study)) as extractor,
         encoders.encoder,
         fields.field,
 
     from turns
-    join (select distinct session_id, extractor from extraction_parses) as extractors
-        on extractors.session_id = turns.session_id
+    left join (select distinct session_id, extractor from extraction_parses) as answered
+        on answered.session_id = turns.session_id
     cross join (select unnest(encoders) as encoder from study) as encoders
     cross join (select unnest(fields) as field from study) as fields
 

@@ -12,7 +12,14 @@ extraction_parses as (
 
 ),
 
--- An extractor that was not run on a session owes it nothing; one that answered a single turn owes it all of them.
+extractors as (
+
+    select * from {{ ref('int_extractors') }}
+
+),
+
+-- An extractor that was not run on a session owes it nothing; one that answered a single turn owes it all of them. The
+-- primary extractor owes an answer to a session that nobody answered, or that session would vanish without a reason.
 session_extractors as (
 
     select distinct
@@ -20,6 +27,16 @@ session_extractors as (
         extractor,
 
     from extraction_parses
+
+    union
+
+    select
+        turns.session_id,
+        extractors.extractor,
+
+    from turns
+    anti join extraction_parses using (session_id)
+    join extractors on extractors.is_primary
 
 ),
 
