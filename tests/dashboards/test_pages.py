@@ -365,9 +365,23 @@ def test_a_trajectory_weighs_every_motion_alike(small_warehouse: Path, tmp_path:
             "mean_arg_max_prev) from marts.turn_similarity where motion_id = 'S0001' and "
             "turn_index = 4"
         )
+        connection.execute(
+            "insert into marts.sessions select * replace (session_id || 'b' as session_id, 2 as repeat) "
+            "from marts.sessions where motion_id = 'S0001'"
+        )
+        # A session outside the analysis is in the marts but in no curve.
+        connection.execute(
+            "insert into marts.turn_similarity select * replace (session_id || 'c' as session_id, 0.9 as "
+            "mean_arg_max_prev) from marts.turn_similarity where motion_id = 'S0002' and turn_index = 4"
+        )
+        connection.execute(
+            "insert into marts.sessions select * replace (session_id || 'c' as session_id, false as in_analysis) "
+            "from marts.sessions where motion_id = 'S0002'"
+        )
         rows = connection.execute(
             "select motion_id, mean_arg_max_prev from marts.turn_similarity where language = 'zh' and turn_index = 4 "
-            "and condition = 'baseline' and encoder = 'use-multilingual-v3' and field = 'claim'"
+            "and condition = 'baseline' and encoder = 'use-multilingual-v3' and field = 'claim' "
+            "and session_id not like '%c'"
         ).fetchall()
     by_motion: dict[str, list[float]] = {}
     for motion, value in rows:
