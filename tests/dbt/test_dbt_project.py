@@ -170,3 +170,18 @@ def content(built: Built) -> dict[str, tuple]:
             ).fetchall()[0]
             for model in built.models("marts", "reports")
         }
+
+
+VIEWS = sorted((PROJECT.parent / "dashboards" / "views").glob("*.py"))
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.stem)
+def test_the_exposure_of_a_page_names_every_relation_that_its_queries_read(built: Built, view: Path) -> None:
+    queries = view.parents[1] / "queries"
+    named = re.findall(r'"([a-z_]+)"', view.read_text(encoding="utf-8"))
+    texts = [
+        (queries / f"{name}.sql").read_text(encoding="utf-8") for name in named if (queries / f"{name}.sql").exists()
+    ]
+    read = {relation for text in texts for relation in re.findall(r"\b(?:marts|reports)\.([a-z_0-9]+)", text)}
+    (exposure,) = [one for one in built.manifest["exposures"].values() if one["name"] == f"{view.stem}_page"]
+    assert read <= {node.split(".")[-1] for node in exposure["depends_on"]["nodes"]}
