@@ -158,7 +158,7 @@ def test_the_documentation_site_builds_offline(built: Built) -> None:
     built.dbt("docs", "generate", "--static")
     site = (built.dbt.target / "static_index.html").read_text(encoding="utf-8")
     assert "mean_arg_max_prev" in site
-    assert "Transcript reader" in site
+    assert "one forest plot per encoder" in site
 
 
 def content(built: Built) -> dict[str, tuple]:
@@ -179,9 +179,8 @@ VIEWS = sorted((PROJECT.parent / "dashboards" / "views").glob("*.py"))
 def test_the_exposure_of_a_page_names_every_relation_that_its_queries_read(built: Built, view: Path) -> None:
     queries = view.parents[1] / "queries"
     named = re.findall(r'"([a-z_]+)"', view.read_text(encoding="utf-8"))
-    texts = [
-        (queries / f"{name}.sql").read_text(encoding="utf-8") for name in named if (queries / f"{name}.sql").exists()
-    ]
+    files = [queries / f"{name}.sql" for name in named]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.exists()]
     read = {relation for text in texts for relation in re.findall(r"\b(?:marts|reports)\.([a-z_0-9]+)", text)}
     (exposure,) = [one for one in built.manifest["exposures"].values() if one["name"] == f"{view.stem}_page"]
     assert read <= {node.split(".")[-1] for node in exposure["depends_on"]["nodes"]}
