@@ -10,12 +10,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 STUDY ?= sample
 ARCHIVE ?=
 LAKE ?=
-REPRISE := $(BIN)/reprise --study $(STUDY) $(if $(LAKE),--lake "$(LAKE)")
+REPRISE := $(BIN)/reprise --study "$(STUDY)" $(if $(LAKE),--lake "$(LAKE)") $(if $(ARCHIVE),--archive "$(ARCHIVE)")
 export DAGSTER_HOME := $(CURDIR)/.dagster_home
-export REPRISE_STUDY := $(STUDY)
-ifneq ($(LAKE),)
-export REPRISE_LAKE := $(abspath $(LAKE))
-endif
 # Litellm would otherwise fetch its price map when it is imported; telemetry and hubs are asked only on purpose.
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 export DO_NOT_TRACK := 1
@@ -50,7 +46,7 @@ demo: .venv/.installed ## set everything up, run the sample study, print the lan
 
 .PHONY: run
 run: .venv/.installed ## materialize a study: STUDY=name-or-file ARCHIVE=folder LAKE=folder
-	@$(REPRISE) run $(if $(ARCHIVE),--archive "$(ARCHIVE)")
+	@$(REPRISE) run
 
 .PHONY: gaps
 gaps: .venv/.installed ## print the language gaps of the published warehouse
@@ -62,8 +58,7 @@ sql: .venv/.installed ## open a read-only SQL prompt on the published warehouse
 
 .PHONY: ui
 ui: .venv/.installed ## open the Dagster UI on http://localhost:3000
-	@$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(REPRISE) read
-	$(if $(ARCHIVE),REPRISE_ARCHIVE="$(abspath $(ARCHIVE))") $(BIN)/dagster dev
+	@$(REPRISE) ui
 
 .PHONY: dashboard
 dashboard: .venv/.installed ## open the dashboard on http://localhost:8501
@@ -79,7 +74,8 @@ test: .venv/.installed-test ## run all tests
 	$(BIN)/python -m pytest
 
 .PHONY: lint
-lint: .venv/.installed-test ## check style
+lint: | .venv/pyvenv.cfg ## check style
+	$(PIP) ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 

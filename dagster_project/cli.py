@@ -20,9 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--study", help="a study in dagster_project/studies/, or a .yaml file (default: sample)")
     parser.add_argument("--lake", help="the lake's folder (default: the study's, else lake/)")
+    parser.add_argument("--archive", help="an archive folder to analyse in place of the study's own")
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="materialize the whole study and publish the warehouse")
-    run.add_argument("--archive", help="an archive folder to analyse in place of the study's own")
+    commands.add_parser("run", help="materialize the whole study and publish the warehouse")
+    commands.add_parser("ui", help="open the Dagster UI on the study")
     commands.add_parser("read", help="read the archive's parts that Dagster does not know yet")
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
@@ -31,14 +32,18 @@ def main(arguments: list[str] | None = None) -> int:
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
 
-    _export(STUDY_VARIABLE, options.study)
+    named = options.study
+    # A study file is found from where the command was given, also by the processes it starts elsewhere.
+    _export(STUDY_VARIABLE, str(Path(named).resolve()) if named and named.endswith((".yaml", ".yml")) else named)
     _export(LAKE_VARIABLE, options.lake and str(Path(options.lake).expanduser().resolve()))
-    _export(ARCHIVE_VARIABLE, getattr(options, "archive", None))
+    _export(ARCHIVE_VARIABLE, options.archive and str(Path(options.archive).expanduser().resolve()))
     _prepare_instance_home()
     try:
         if options.command == "dbt":
             return _dbt(options.dbt_arguments)
-        return {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "sql": _sql}[options.command]()
+        return {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}[
+            options.command
+        ]()
     except StudyError as error:
         return _refuse(str(error))
 
@@ -87,6 +92,11 @@ def _dbt(arguments: list[str]) -> int:
             [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
             env=os.environ | {LAKE_VARIABLE: str(lake.root)},
         )
+
+
+def _ui() -> int:
+    _read()
+    return subprocess.call([str(Path(sys.executable).with_name("dagster")), "dev"], cwd=PROJECT_ROOT)
 
 
 def _dashboard() -> int:

@@ -9,7 +9,7 @@ select
     encoder,
     languages.name || ' − ' || reference.name as contrast,
     printf('%+.4f', estimate) as gap,
-    coalesce(printf('[%+.4f, %+.4f]', ci_low, ci_high), '—') as interval_95,
+    coalesce(printf('[%+.4f, %+.4f]', ci_low, ci_high), '—') as interval,
     case when ci_excludes_zero then '*' else '' end as mark,
     n_motions as motions,
     interval_status,
@@ -28,7 +28,8 @@ def gaps_table(warehouse: Path) -> str:
     with duckdb.connect(warehouse, read_only=True) as database:
         rows = database.sql(_GAPS)
         header, body = rows.columns, rows.fetchall()
-        min_clusters = database.sql("select min_clusters from marts.study").fetchall()[0][0]
+        confidence, min_clusters = database.sql("select confidence, min_clusters from marts.study").fetchall()[0]
+    header[header.index("interval")] = f"{confidence:.0%} interval"
     cells = [list(header), *[[str(value) for value in row] for row in body]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -36,5 +37,10 @@ def gaps_table(warehouse: Path) -> str:
     if any(row[-1] == "too_few_clusters" for row in body):
         lines.append(f"Fewer than {min_clusters} motions: these intervals are indicative only.")
     return "\n".join(
-        ["Prior-argument similarity, language gaps (positive = later turns return more than in the reference)", *lines]
+        [
+            "Language gaps in prior-argument similarity: baseline condition, claims, mean over agents.",
+            "Positive: later turns return to earlier arguments more than in the reference language.",
+            "* the interval excludes zero",
+            *lines,
+        ]
     )

@@ -56,8 +56,8 @@ def _only_statement(parser: duckdb.DuckDBPyConnection, sql: str) -> duckdb.State
     except duckdb.Error as error:
         raise RefusedStatementError(str(error)) from error
     if len(statements) != 1:
-        found = "no statement" if not statements else f"{len(statements)} statements"
-        raise RefusedStatementError(f"There is {found} here. The page runs {_ALLOWED}.")
+        found = "no statements" if not statements else f"{len(statements)} statements"
+        raise RefusedStatementError(f"There are {found} here. The page runs {_ALLOWED}.")
     return statements[0]
 
 

@@ -55,11 +55,11 @@ def interval_caveats(records: Sequence[dict[str, Any]], study: Study) -> None:
         counts = f"{min(few)}" if min(few) == max(few) else f"{min(few)} to {max(few)}"
         text.note(
             f"Too few clusters: {counts} motions, fewer than {study.min_clusters}. The bootstrap resamples motions, so "
-            "these intervals are indicative only; charts draw them dashed.",
+            "these intervals are indicative only; a chart draws them dashed.",
             "warning",
         )
     missing = [record for record in records if record["interval_status"] == "no_interval"]
-    for reason in sorted({record["interval_note"] or "no reason was recorded" for record in missing}):
+    for reason in sorted({record["interval_note"] or "one motion cannot be resampled." for record in missing}):
         text.note(f"No interval for {len(missing)} estimates: {reason}", "warning")
 
 

@@ -68,8 +68,8 @@ def ui(place: Workplace) -> Iterator[str]:
     else:
         pytest.fail(f"The Dagster UI did not start within {START_SECONDS} s; its log is {log.name}.")
     yield url
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait(timeout=30)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
     log.close()
 
 

@@ -26,6 +26,14 @@ def test_a_question_of_the_readme_has_the_answer_it_prints(sample: Workplace, qu
     assert done.stdout.strip() == answer.strip()
 
 
+def test_the_prompt_of_make_sql_can_read_every_published_relation(sample: Workplace) -> None:
+    prompt = Path(sys.executable).with_name("duckdb")
+    relations = sample.query("select table_schema || '.' || table_name from information_schema.tables order by all")
+    assert len(relations) > 25
+    questions = "".join(f"select count(*) from {relation};" for (relation,) in relations)
+    subprocess.run([prompt, "-readonly", "-bail", sample.warehouse, questions], capture_output=True, check=True)
+
+
 def test_every_file_the_readme_links_to_exists() -> None:
     links = [link for link in re.findall(r"\]\(([^)#]+)", README) if not link.startswith("http")]
     assert [link for link in links if not (ROOT / link).exists()] == []

@@ -108,9 +108,10 @@ ours as (
         as_estimated.reference_language,
         coalesce(swapped.agent, as_estimated.agent) as agent,
         coalesce(swapped.reference_agent, as_estimated.reference_agent) as reference_agent,
-        if(swapped.agent is null, as_estimated.estimate, -as_estimated.estimate) as estimate,
-        if(swapped.agent is null, as_estimated.ci_low, -as_estimated.ci_high) as ci_low,
-        if(swapped.agent is null, as_estimated.ci_high, -as_estimated.ci_low) as ci_high,
+        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
+        case when swapped.agent is null then as_estimated.estimate else -as_estimated.estimate end as estimate,
+        case when swapped.agent is null then as_estimated.ci_low else -as_estimated.ci_high end as ci_low,
+        case when swapped.agent is null then as_estimated.ci_high else -as_estimated.ci_low end as ci_high,
         as_estimated.ci_excludes_zero,
         as_estimated.n_motions,
         as_estimated.interval_status,
