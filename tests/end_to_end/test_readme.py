@@ -10,7 +10,7 @@ import pytest
 from tests.end_to_end.conftest import ROOT, Workplace
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-QUESTIONS = re.findall(r"```sql\n(.+?)```\n\n((?:\|.+\n)+)", README, flags=re.DOTALL)
+QUESTIONS = re.findall(r"```sql\n([^`]+)```\n\n((?:\|[^\n]+\n)+)", README)
 
 
 def test_the_readme_asks_five_questions() -> None:
