@@ -97,6 +97,9 @@ class Lake:
             final = home / directory_digest(draft)[:16]
             # One writer at a time from here on: another's sweep must not take what this one is about to point at.
             with _locked(home / ".lock"):
+                # A directory that no longer holds what its name says (a torn write, a hand's edit) is replaced.
+                if final.exists() and directory_digest(final)[:16] != final.name:
+                    shutil.rmtree(final)
                 if not final.exists():
                     draft.chmod(0o755)
                     draft.replace(final)

@@ -58,6 +58,13 @@ def test_the_same_content_keeps_the_same_directory(lake: Lake) -> None:
     assert (lake.table("pairs").resolve(), (lake.table("pairs") / "data.txt").stat().st_ino) == before
 
 
+def test_a_directory_whose_content_was_damaged_is_written_again(lake: Lake) -> None:
+    write(lake, "pairs", "whole")
+    (lake.table("pairs") / "data.txt").write_text("tor")
+    write(lake, "pairs", "whole")
+    assert (lake.table("pairs") / "data.txt").read_text() == "whole"
+
+
 def test_the_draft_of_a_killed_writer_is_removed_by_the_next_one(lake: Lake) -> None:
     def die_half_way() -> None:
         with lake.replace("pairs") as directory:

@@ -88,7 +88,7 @@ spoken as (
 
     select
         * exclude (agent),
-        coalesce(agent, role_mapping[role]) as agent,
+        coalesce(nullif(trim(agent), ''), role_mapping[role]) as agent,
 
     from placed
 

@@ -49,7 +49,9 @@ final as (
     join turns
         on turns.session_id = arguments.session_id
         and turns.turn_index = arguments.turn_index
-    left join argument_types on argument_types.argument_type = lower(trim(arguments.argument_type_raw))
+    left join argument_types
+        on argument_types.argument_type
+        = lower(regexp_replace(arguments.argument_type_raw, '^[{{ whitespace() }}]+|[{{ whitespace() }}]+$', '', 'g'))
 
 )
 
