@@ -9,10 +9,9 @@ import pyarrow.parquet as pq
 
 from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
+from ingest.archive.schemas import REQUIRED_TABLES
 from ingest.parse import ParseReport
 
-# Without these tables there is no analysis; annotations, judgments and translations only accompany it.
-CORE_TABLES = ("sessions", "turns", "extractions")
 SHOWN_ROWS = 20
 
 FILES_READABLE = dg.AssetCheckSpec(
@@ -48,7 +47,7 @@ def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> lis
     error, warning = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
     rejects = directory / "rejects.parquet"
     integrity = directory / "integrity.parquet"
-    core_rejected = any(report.tables[table].rejected for table in CORE_TABLES)
+    core_rejected = any(report.tables[table].rejected for table in REQUIRED_TABLES)
     uncovered = [note.detail for note in report.notes if note.code == "turn_without_extraction"]
     return [
         _result(

@@ -13,6 +13,10 @@ from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 HOME_VARIABLE = "DAGSTER_HOME"
 
 
+class NothingPublished(RuntimeError):
+    """A command asks for a warehouse that no run has published yet."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit status is 0 when it did what was asked. Faults of the input are told in sentences."""
     parser = argparse.ArgumentParser(
@@ -41,11 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "dbt":
             return _dbt(options.dbt_arguments)
-        return {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}[
-            options.command
-        ]()
-    except StudyError as error:
-        return _refuse(str(error))
+        act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
+        return act[options.command]()
+    except (StudyError, NothingPublished) as error:
+        print(error, file=sys.stderr)
+        return 1
 
 
 def _run() -> int:
@@ -63,18 +67,12 @@ def _read() -> int:
 def _gaps() -> int:
     from dagster_project.gaps import gaps_table
 
-    lake = resolve_lake(_study_lake())
-    if not lake.warehouse.exists():
-        return _refuse(f"There is no published warehouse at {lake.warehouse}. Run `make demo` first.")
-    print(gaps_table(lake.warehouse))
+    print(gaps_table(_published_warehouse()))
     return 0
 
 
 def _sql() -> int:
-    lake = resolve_lake(_study_lake())
-    if not lake.warehouse.exists():
-        return _refuse(f"There is no published warehouse at {lake.warehouse}. Run `make demo` first.")
-    return subprocess.call([str(Path(sys.executable).with_name("duckdb")), "-readonly", str(lake.warehouse)])
+    return subprocess.call([str(Path(sys.executable).with_name("duckdb")), "-readonly", str(_published_warehouse())])
 
 
 def _dbt(arguments: list[str]) -> int:
@@ -129,9 +127,11 @@ def _prepare_instance_home() -> None:
         shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
 
 
-def _refuse(message: str) -> int:
-    print(message, file=sys.stderr)
-    return 1
+def _published_warehouse() -> Path:
+    warehouse = resolve_lake(_study_lake()).warehouse
+    if not warehouse.exists():
+        raise NothingPublished(f"There is no published warehouse at {warehouse}. Run `make demo` first.")
+    return warehouse
 
 
 if __name__ == "__main__":

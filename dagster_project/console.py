@@ -19,10 +19,10 @@ class _RunConsole(logging.Handler):
         meta = getattr(record, "dagster_meta", {})
         event = meta.get("dagster_event")
         if event is None:
-            # What dbt's integration logs is about its own workings; what dbt finds arrives as checks.
             # Which steps did not run follows from the one that failed, which is told at the end.
             if str(meta.get("orig_message", "")).startswith("Dependencies for step"):
                 return
+            # What dbt's integration logs is about its own workings; what dbt finds arrives as checks.
             if record.levelno >= (logging.WARNING if str(meta.get("step_key")).startswith("dbt_") else logging.INFO):
                 self._print(f"    {meta.get('orig_message', record.getMessage())}")
         elif event.event_type in _SHOWN_STEPS:

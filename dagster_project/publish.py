@@ -24,7 +24,7 @@ WHOLE = "whole.json"
 
 
 class IncompleteBuild(RuntimeError):
-    """The working database lacks a relation that the dbt project defines."""
+    """The working database is not one whole build of what the lake holds, or lacks a relation of the dbt project."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def _describe(database: duckdb.DuckDBPyConnection, lake: Lake, digest: str) -> N
             digest,
             datetime.now(UTC),
             study,
-            lake.table("archive").resolve().name,
+            lake.digest("archive"),
             importlib.metadata.version("reprise"),
             duckdb.__version__,
             importlib.metadata.version("dbt-core"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.execution.plan.objects import StepFailureData
 
 from dagster_project.assets.archive import archive_part
 from dagster_project.definitions import definitions, lake
@@ -111,7 +112,7 @@ def _succeeds(job: str, instance: dg.DagsterInstance, partition_key: str | None 
     return result.success
 
 
-def _sentence(failure: "dg.StepFailureData") -> str:  # type: ignore[name-defined]
+def _sentence(failure: StepFailureData) -> str:
     """What went wrong, without its stack: the description of a Failure, else the innermost message."""
     if failure.user_failure_data and failure.user_failure_data.description:
         return failure.user_failure_data.description

@@ -99,10 +99,8 @@ def archive(
 def argument_units(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult:
     """The extractors' answers as argument units, or as failures with a reason. One row per argument and extractor."""
     with told_plainly(), lake.replace("argument_units") as directory:
-        _require_accepted(lake.table("archive"))
-        report = parse_extractions(
-            lake.table("archive"), directory, reporter(context.log, "parsing answers", "answers")
-        )
+        accepted = _accepted(lake.table("archive"))
+        report = parse_extractions(accepted, directory, reporter(context.log, "parsing answers", "answers"))
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": report.n_arguments,
@@ -138,7 +136,8 @@ def _read(part: Part, lake: Lake, context: dg.AssetExecutionContext) -> PartRepo
     return report
 
 
-def _require_accepted(directory: Path) -> None:
+def _accepted(directory: Path) -> Path:
+    """`directory`, an archive's, unless its checks have refused it. Raises ArchiveError with their findings."""
     if (directory / REFUSED).exists():
         reasons = (directory / REFUSED).read_text(encoding="utf-8")
         raise ArchiveError(
@@ -146,6 +145,7 @@ def _require_accepted(directory: Path) -> None:
             f"was refused by its checks: {reasons}",
             "Mend the files and materialize the asset archive again",
         )
+    return directory
 
 
 def _is_read(part: Part, lake: Lake) -> bool:
