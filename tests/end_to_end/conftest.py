@@ -1,10 +1,12 @@
 """The product as a person runs it: the command line in a process of its own, on an archive and a lake of its own."""
 
+import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +21,7 @@ SMALL_STUDY = """
 name: small
 archive: archive
 encoders: [use-multilingual-v3]
-fields: [claim]
+fields: [claim, claim_warrant, claim_warrant_evidence]
 estimator: {n_resamples: 500}
 """
 
@@ -108,18 +110,45 @@ def workplace(folder: Path) -> Workplace:
     return Workplace(folder, str(folder / "study.yaml"))
 
 
+def copy_of(place: Workplace, folder: Path) -> Workplace:
+    """The workplace as it stands, somewhere else: a study that was built before, for tests that go on from there."""
+    shutil.copytree(place.folder, folder, symlinks=True)
+    return Workplace(folder, str(folder / "study.yaml"))
+
+
+def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], None]) -> Path:
+    """A folder that the workers of one test run share: the first to ask builds it, the others wait."""
+    worker = "PYTEST_XDIST_WORKER" in os.environ
+    shared = factory.getbasetemp().parent if worker else factory.getbasetemp()
+    folder, built = shared / name, shared / f"{name}.built"
+    with (shared / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not built.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            build(folder)
+            built.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    """The sample study, built once: what `make demo` builds."""
-    built = Workplace(tmp_path_factory.mktemp("sample"), "sample")
-    built.must_run("run")
-    return built
+    """The sample study, built once: what `make demo` builds. Tests only look at it."""
+    return Workplace(built_once(tmp_path_factory, "sample", build_sample), "sample")
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    """A study of eight sessions with one fast encoder, built once, for tests that only look at it."""
-    built = workplace(tmp_path_factory.mktemp("small"))
-    small_archive(built.archive)
-    built.must_run("run")
-    return built
+    """A study of eight sessions with one fast encoder, built once, for tests that only look at it or at a copy."""
+    folder = built_once(tmp_path_factory, "small", build_small)
+    return Workplace(folder, str(folder / "study.yaml"))
+
+
+def build_sample(folder: Path) -> None:
+    folder.mkdir()
+    Workplace(folder, "sample").must_run("run")
+
+
+def build_small(folder: Path) -> None:
+    place = workplace(folder)
+    small_archive(place.archive)
+    place.must_run("run")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.end_to_end.conftest import Workplace, small_archive, workplace
+from tests.end_to_end.conftest import Workplace, copy_of, small_archive, workplace
 
 
 def lines(file: Path) -> list[str]:
@@ -130,9 +130,7 @@ def test_every_unusable_record_is_in_the_rejects_with_its_line(
 def test_a_bad_delivery_leaves_the_published_warehouse_in_place_and_a_mended_one_replaces_it(
     small: Workplace, tmp_path: Path
 ) -> None:
-    place = workplace(tmp_path)
-    small_archive(place.archive)
-    place.must_run("run")
+    place = copy_of(small, tmp_path / "mended")
     published = place.warehouse.resolve()
     seven_turns(place.archive)
     status, told = place.run("run")

@@ -1,0 +1,54 @@
+"""Twenty readers of the warehouse while the study is built three times: no lock, and never two builds in one look."""
+
+import json
+import multiprocessing
+from collections import defaultdict
+from pathlib import Path
+
+from tests.end_to_end.conftest import Workplace, copy_of, small_archive
+from tests.end_to_end.readers import read_until
+
+N_READERS = 20
+
+
+def build_id(place: Workplace) -> str:
+    return place.query("select build_id from meta.build")[0][0]
+
+
+def test_readers_never_meet_a_lock_or_half_a_build_while_the_study_is_built(small: Workplace, tmp_path: Path) -> None:
+    place = copy_of(small, tmp_path / "read")
+    # Forked from a clean process: a fork of this one would hold its pipes and outlive a failed test.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.end_to_end.readers"])
+    stop = context.Event()
+    outcomes = [tmp_path / f"reader-{number}.json" for number in range(N_READERS)]
+    readers = [
+        context.Process(target=read_until, args=(stop, place.warehouse, number == 0, outcome), daemon=True)
+        for number, outcome in enumerate(outcomes)
+    ]
+    builds = [build_id(place)]
+    try:
+        for reader in readers:
+            reader.start()
+        for motions in (["S01", "S02", "S03"], ["S01"], ["S02"]):
+            small_archive(place.archive, motions=motions, conditions=["baseline"])
+            place.must_run("run")
+            builds.append(build_id(place))
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join(timeout=60)
+            reader.kill()
+
+    told = [json.loads(outcome.read_text()) for outcome in outcomes]
+    assert [reader["error"] for reader in told if reader["error"]] == []
+    rows_of_build = defaultdict(set)
+    for reader in told:
+        assert reader["seen"]
+        for build, *rows in reader["seen"]:
+            rows_of_build[build].add(tuple(rows))
+            assert int(rows[1]) == 8 * int(rows[0])
+    assert all(len(rows) == 1 for rows in rows_of_build.values())
+    assert len(set(builds)) == 4
+    # The last build may have come and gone between two looks of everybody, the others were there for many seconds.
+    assert set(builds[:3]) <= set(rows_of_build) <= set(builds)
