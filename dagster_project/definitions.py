@@ -27,6 +27,7 @@ definitions = dg.Definitions(
         archive.argument_units,
         *encoder_assets,
         vectors.pairs_asset(encoder_specs, encoder_assets),
+        vectors.null_asset(encoder_specs, encoder_assets),
         warehouse.dbt_marts,
         estimates.gap_estimates,
         warehouse.dbt_reports,

@@ -56,6 +56,13 @@ def read_sessions(path: Path, least_rows: int) -> Iterator[pa.Table]:
         yield _sorted_sessions(pa.concat_tables(waiting), path, finished)
 
 
+def read_chosen_sessions(path: Path, session_ids: Sequence[str]) -> pa.Table:
+    """The rows of some sessions, sorted by session, extractor, turn_index and argument_index."""
+    _open(path)
+    table = pq.read_table(path, columns=list(COLUMNS), filters=[("session_id", "in", list(session_ids))])
+    return _sorted_sessions(table, path, set())
+
+
 def texts_of(table: pa.Table, field: str, path: Path) -> list[str]:
     """The text of one field for each row.
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from embeddings.arguments import check_fields, count_arguments, read_sessions, texts_of
 from embeddings.fields import text_key
+from embeddings.fixed_pool import POOL_SIZES
 from embeddings.max_prior import max_prior
 from embeddings.schemas import ENCODERS, PAIRS
 from embeddings.spec import Provenance
@@ -102,7 +103,7 @@ def _write_encoder(
     with pq.ParquetWriter(path, PAIRS) as writer:
         for table in read_sessions(arguments_path, ROWS_PER_BLOCK):
             for field in fields:
-                positions = _positions(table, store, field, arguments_path)
+                positions = find_vectors(table, store, field, arguments_path)
                 used[positions] = True
                 block = _pairs_of_block(table, store, field, positions)
                 writer.write_table(block)
@@ -116,7 +117,12 @@ def _write_encoder(
     return report, _encoder_record(store, used_positions)
 
 
-def _positions(table: pa.Table, store: VectorStore, field: str, arguments_path: Path) -> np.ndarray:
+def find_vectors(table: pa.Table, store: VectorStore, field: str, arguments_path: Path) -> np.ndarray:
+    """Where the store holds the vector of each argument's text.
+
+    Raises:
+        MissingVectorsError: a text has no vector.
+    """
     texts = texts_of(table, field, arguments_path)
     positions = store.find(np.array([text_key(text) for text in texts], dtype=KEY_TYPE))
     missing = np.flatnonzero(positions < 0)
@@ -145,6 +151,10 @@ def _pairs_of_block(table: pa.Table, store: VectorStore, field: str, positions: 
         "turn_index": table["turn_index"],
         "nearest_argument_id": ids.take(pa.array(result.nearest, mask=no_pool)),
         "similarity": pa.array(result.similarity, mask=no_pool),
+        **{
+            f"fixed_k{k}": pa.array(expected, mask=result.pool_size < k)
+            for k, expected in zip(POOL_SIZES, result.fixed_pool.T, strict=True)
+        },
         "prior_pool_size": pa.array(result.pool_size),
         "over_max_length": pa.array(store.over_max_length(positions)),
     }

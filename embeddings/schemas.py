@@ -8,7 +8,8 @@ def _column(name: str, kind: pa.DataType, nullable: bool = False) -> pa.Field:
 
 
 # One row per argument, extractor and field. `similarity` and `nearest_argument_id` are NULL when the prior pool is
-# empty. `over_max_length` says that the argument's own text is longer than the encoder's max_length.
+# empty, `fixed_k5` and `fixed_k10` when it holds fewer than 5 or 10.
+# `over_max_length` says that the argument's own text is longer than the encoder's max_length.
 PAIRS = pa.schema(
     [
         _column("argument_id", pa.string()),
@@ -19,8 +20,26 @@ PAIRS = pa.schema(
         _column("turn_index", pa.int32()),
         _column("nearest_argument_id", pa.string(), nullable=True),
         _column("similarity", pa.float64(), nullable=True),
+        _column("fixed_k5", pa.float64(), nullable=True),
+        _column("fixed_k10", pa.float64(), nullable=True),
         _column("prior_pool_size", pa.int32()),
         _column("over_max_length", pa.bool_()),
+    ]
+)
+
+# One row per turn, extractor, field and other session that it was compared with: the maxima of the turn's arguments
+# over the arguments that the other session has before that turn, as their number, mean and squared deviations.
+NULL_MAXIMA = pa.schema(
+    [
+        _column("session_id", pa.string()),
+        _column("other_session_id", pa.string()),
+        _column("extractor", pa.string()),
+        _column("encoder", pa.string()),
+        _column("field", pa.string()),
+        _column("turn_index", pa.int32()),
+        _column("n_draws", pa.int32()),
+        _column("mean", pa.float64()),
+        _column("sum_squared_deviations", pa.float64()),
     ]
 )
 

@@ -2,17 +2,19 @@
 
 import dagster as dg
 
-from dagster_project.assets.archive import argument_units
+from dagster_project.assets.archive import archive, argument_units
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
 from dagster_project.progress import reporter
 from dagster_project.study import Study
 from embeddings.encode import encode_arguments
+from embeddings.null import write_null_maxima
 from embeddings.pairs import write_max_prior_pairs
 from embeddings.spec import EncoderSpec
 from embeddings.store import VectorStore
 
 ARGUMENTS = "arguments.parquet"
+SESSIONS = "sessions.parquet"
 
 
 def vectors_asset(spec: EncoderSpec) -> dg.AssetsDefinition:
@@ -90,3 +92,36 @@ def pairs_asset(specs: list[EncoderSpec], vectors: list[dg.AssetsDefinition]) ->
         )
 
     return max_prior_pairs
+
+
+def null_asset(specs: list[EncoderSpec], vectors: list[dg.AssetsDefinition]) -> dg.AssetsDefinition:
+    """The asset that compares each argument with debates about other motions, with every encoder of the study."""
+
+    @dg.asset(deps=[archive, argument_units, *vectors], group_name="vectors", kinds={"parquet", "python"})
+    def null_maxima(
+        context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]
+    ) -> dg.MaterializeResult:
+        """How near each turn's arguments come to what other motions' debates hold before that turn [paper 3.4, F.1].
+
+        One row per turn, extractor, encoder, field and session of another motion.
+        """
+        with told_plainly(), lake.replace("null_maxima") as directory:
+            report = write_null_maxima(
+                lake.table("argument_units") / ARGUMENTS,
+                lake.table("archive") / SESSIONS,
+                {spec.name: VectorStore(lake.vectors, spec) for spec in specs},
+                settings.fields,
+                settings.estimator.seed,
+                directory,
+                reporter(context.log, "debates about other motions", "sessions"),
+            )
+        return dg.MaterializeResult(
+            metadata={
+                "dagster/row_count": sum(report.rows.values()),
+                "draws": report.draws,
+                "sessions": report.sessions,
+                "sessions_without_another_motion": report.sessions_without_another_motion,
+            }
+        )
+
+    return null_maxima

@@ -81,7 +81,7 @@ def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: Lake) -
     """
     events, failure = [], None
     try:
-        events.extend(dbt.cli(BUILD, context=context, target_path=lake.build / "target").stream())
+        events.extend(dbt.cli(BUILD, context=context, target_path=lake.dbt_target).stream())
     except DagsterDbtCliRuntimeError as error:
         failure = error
     if not events:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from itertools import product
+from math import sqrt
 from statistics import fmean
 
 from ingest import reference
@@ -20,6 +21,7 @@ def agent(turn: int) -> str:
 class ByHand:
     """`turns[session, turn, *measure]` is (value, reason, n_arguments, pool); `agents`, `sessions` hold the aggregates.
 
+    `variants[session, turn, *measure, variant]` is (value, reason) of each variant but raw.
     `contrasts` maps (contrast, language, reference language, condition, reference condition, agent, reference agent,
     *measure, aggregate, motion) to the difference.
     """
@@ -27,9 +29,11 @@ class ByHand:
     def __init__(self, lake: KnownLake) -> None:
         self.lake = lake
         self.turns: dict[tuple, tuple] = {}
+        self.variants: dict[tuple, tuple] = {}
         self.agents: dict[tuple, tuple[float | None, int]] = {}
         self.sessions: dict[tuple, tuple[float | None, float | None, int, int]] = {}
         cells: dict[tuple, list[float]] = defaultdict(list)
+        self.null = self._null()
         for debate in lake.debates:
             for measure in self._measures(debate):
                 self._score(debate, measure)
@@ -61,7 +65,44 @@ class ByHand:
                 reason = "empty_prior_pool"
             n_arguments = outcome if isinstance(outcome, int) else None
             self.turns[debate.session_id, turn, *measure] = (value, reason, n_arguments, pool)
+            self._vary(debate, turn, measure, n_arguments)
             pool += n_arguments or 0
+
+    def _null(self) -> dict[tuple, tuple[float, float]]:
+        """Mean and standard deviation over all draws of a language, condition, measure and turn."""
+        complete = {debate.session_id: debate for debate in self.lake.debates if debate.n_turns == 8}
+        draws: dict[tuple, list[tuple[int, float, float]]] = defaultdict(list)
+        for row in self.lake.null_maxima:
+            debate = complete.get(row["session_id"])
+            if debate and row["other_session_id"] in complete:
+                measure = (row["extractor"], row["encoder"], row["field"])
+                draws[debate.language, debate.condition, *measure, row["turn_index"]].append(
+                    (row["n_draws"], row["mean"], row["sum_squared_deviations"])
+                )
+        null = {}
+        for cell, rows in draws.items():
+            total = sum(n for n, _, _ in rows)
+            mean = sum(n * here for n, here, _ in rows) / total
+            squares = sum(within + n * (here - mean) ** 2 for n, here, within in rows)
+            null[cell] = (mean, sqrt(squares / (total - 1)) if total > 1 else None, total)
+        return null
+
+    def _vary(self, debate: Debate, turn: int, measure: Measure, n_arguments: int | None) -> None:
+        raw, reason, _, pool = self.turns[debate.session_id, turn, *measure]
+        mean, sd, _ = self.null.get((debate.language, debate.condition, *measure, turn), (None, None, 0))
+        found = {"null_adjusted": (None, "no_null_distribution"), "z_scored": (None, "no_null_distribution")}
+        if mean is not None and raw is not None:
+            found["null_adjusted"] = (raw - mean, None)
+            found["z_scored"] = ((raw - mean) / sd, None) if sd else (None, "null_without_spread")
+        for place, k in enumerate((5, 10)):
+            values = [
+                self.lake.fixed_pool[debate.session_id, turn, index, *measure][place]
+                for index in range(1, (n_arguments or 0) + 1)
+            ]
+            found[f"fixed_k{k}"] = (fmean(values), None) if values and pool >= k else (None, "prior_pool_too_small")
+        for variant, (value, variant_reason) in found.items():
+            key = (debate.session_id, turn, *measure, variant)
+            self.variants[key] = (None, reason) if reason else (value, variant_reason)
 
     def _aggregate(self, debate: Debate, measure: Measure, cells: dict[tuple, list[float]]) -> None:
         by_agent: dict[str, list[float]] = {name: [] for name in AGENTS.values()}

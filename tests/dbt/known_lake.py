@@ -4,8 +4,10 @@ What is in it stays in Python (`Debate`, `KnownLake`), so that a test can comput
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dagster_project.study import Study, study_table
-from embeddings.schemas import ENCODERS, PAIRS
+from embeddings.schemas import ENCODERS, NULL_MAXIMA, PAIRS
 from ingest import reference
 from ingest.archive.schemas import ARCHIVE_SCHEMAS, REJECTS_SCHEMA
 from ingest.parse.schemas import ARGUMENTS_SCHEMA, EXTRACTION_PARSES_SCHEMA
@@ -48,16 +50,18 @@ class Nearest:
 
 @dataclass
 class KnownLake:
-    """The debates, and for (session, turn, argument, extractor, encoder, field) the nearest earlier argument."""
+    """The debates, and for (session, turn, argument, extractor, encoder, field) what the pairs say.
+
+    `nearest` is the nearest earlier argument, `fixed_pool` the expectations at pools of 5 and 10. `null_maxima` holds
+    the comparisons with other motions as rows.
+    """
 
     root: Path
     study: Study
     debates: tuple[Debate, ...]
     nearest: dict[tuple[str, int, int, str, str, str], Nearest | None] = field(default_factory=dict)
-
-    @property
-    def dbt_environment(self) -> dict[str, str]:
-        return {"REPRISE_LAKE": str(self.root)}
+    fixed_pool: dict[tuple[str, int, int, str, str, str], tuple[float | None, ...]] = field(default_factory=dict)
+    null_maxima: list[dict[str, Any]] = field(default_factory=list)
 
 
 def debates() -> tuple[Debate, ...]:
@@ -111,6 +115,7 @@ def write_lake(root: Path) -> KnownLake:
     _write_archive(lake)
     _write_argument_units(lake)
     _write_pairs(lake)
+    _write_null_maxima(lake)
     return lake
 
 
@@ -271,9 +276,42 @@ def _write_argument_units(lake: KnownLake) -> None:
     _write(directory, "extraction_parses", parses, EXTRACTION_PARSES_SCHEMA)
 
 
+def _write_null_maxima(lake: KnownLake) -> None:
+    """Comparisons with every other motion of the language, condition and repeat that has arguments before the turn."""
+    draw = random.Random(17)
+    directory = lake.root / "null_maxima" / "current"
+    for encoder in lake.study.encoders:
+        rows = []
+        for debate, other in product(lake.debates, lake.debates):
+            place = (debate.language, debate.condition, debate.repeat)
+            if debate.motion_id == other.motion_id or place != (other.language, other.condition, other.repeat):
+                continue
+            for extractor in debate.outcomes.keys() & other.outcomes.keys():
+                turns = Counter(turn for turn, _ in arguments_of(debate, extractor))
+                first = min((turn for turn, _ in arguments_of(other, extractor)), default=9)
+                for field_name, (turn, n) in product(lake.study.fields, sorted(turns.items())):
+                    if turn > first:
+                        rows.append(
+                            {
+                                "session_id": debate.session_id,
+                                "other_session_id": other.session_id,
+                                "extractor": extractor,
+                                "encoder": encoder,
+                                "field": field_name,
+                                "turn_index": turn,
+                                "n_draws": n,
+                                "mean": draw.randint(0, 60) / 100,
+                                "sum_squared_deviations": draw.randint(0, 9) / 100 if n > 1 else 0.0,
+                            }
+                        )
+        rows.sort(key=lambda row: (row["session_id"], row["other_session_id"], row["extractor"]))
+        lake.null_maxima += rows
+        _write(directory, f"null-{encoder}", rows, NULL_MAXIMA)
+
+
 def _write_pairs(lake: KnownLake) -> None:
     """Similarities on a coarse grid, so that ties occur; a tie goes to the earliest argument."""
-    draw = random.Random(13)
+    draw, fixed_draw = random.Random(13), random.Random(19)
     directory = lake.root / "max_prior_pairs" / "current"
     for encoder in lake.study.encoders:
         rows = []
@@ -289,7 +327,9 @@ def _write_pairs(lake: KnownLake) -> None:
                         if best is not None:
                             there = pool[similarities.index(best)]
                             nearest = Nearest(f"{debate.session_id}/{there[0]}/{there[1]}", best)
+                        fixed = tuple(fixed_draw.randint(-20, 90) / 100 if len(pool) >= k else None for k in (5, 10))
                         lake.nearest[debate.session_id, turn, index, extractor, encoder, field_name] = nearest
+                        lake.fixed_pool[debate.session_id, turn, index, extractor, encoder, field_name] = fixed
                         rows.append(
                             {
                                 "argument_id": f"{debate.session_id}/{turn}/{index}",
@@ -300,6 +340,8 @@ def _write_pairs(lake: KnownLake) -> None:
                                 "turn_index": turn,
                                 "nearest_argument_id": nearest and nearest.argument_id,
                                 "similarity": nearest and nearest.similarity,
+                                "fixed_k5": fixed[0],
+                                "fixed_k10": fixed[1],
                                 "prior_pool_size": len(pool),
                                 "over_max_length": False,
                             }

@@ -48,10 +48,30 @@ def test_turn_similarity_has_every_turn_with_its_value_or_reason(
     assert_same(rows(warehouse, sql, 5), by_hand.turns)
 
 
+def test_every_variant_of_a_turn_has_its_value_or_reason(warehouse: duckdb.DuckDBPyConnection, by_hand: ByHand) -> None:
+    sql = f"""
+        select session_id, turn_index, {MEASURE}, variant, mean_arg_max_prev, null_reason
+        from marts.turn_similarity where variant <> 'raw'
+    """
+    assert_same(rows(warehouse, sql, 6), by_hand.variants)
+    assert {reason for _, reason in by_hand.variants.values()} >= {"no_null_distribution", "prior_pool_too_small"}
+
+
+def test_the_null_distribution_pools_every_draw(warehouse: duckdb.DuckDBPyConnection, by_hand: ByHand) -> None:
+    sql = f"""
+        select language, condition, {MEASURE}, turn_index, null_mean, null_sd, n_draws from marts.null_distribution
+    """
+    assert_same(rows(warehouse, sql, 6), by_hand.null)
+    assert len(by_hand.null) > 50
+
+
 def test_agent_similarity_is_the_mean_over_an_agents_scoreable_turns(
     warehouse: duckdb.DuckDBPyConnection, by_hand: ByHand
 ) -> None:
-    sql = f"select session_id, agent, {MEASURE}, agent_similarity, n_scoreable_turns from marts.agent_similarity"
+    sql = f"""
+        select session_id, agent, {MEASURE}, agent_similarity, n_scoreable_turns
+        from marts.agent_similarity where variant = 'raw'
+    """
     assert_same(rows(warehouse, sql, 5), by_hand.agents)
 
 
@@ -60,7 +80,7 @@ def test_session_similarity_has_both_aggregates_of_complete_sessions_only(
 ) -> None:
     sql = f"""
         select session_id, {MEASURE}, agent_mean, turn_mean, n_scoreable_turns, n_scoreable_agents
-        from marts.session_similarity
+        from marts.session_similarity where variant = 'raw'
     """
     assert_same(rows(warehouse, sql, 4), by_hand.sessions)
 
@@ -85,7 +105,10 @@ def test_language_gaps_put_both_aggregates_in_one_row(warehouse: duckdb.DuckDBPy
             expected[motion, language, condition, *measure] = tuple(
                 by_hand.contrasts[*key, name, motion] for name in ("agent_mean", "turn_mean")
             )
-    sql = f"select motion_id, language, condition, {MEASURE}, gap, gap_turn_mean from marts.language_gaps"
+    sql = f"""
+        select motion_id, language, condition, {MEASURE}, gap, gap_turn_mean
+        from marts.language_gaps where variant = 'raw'
+    """
     assert_same(rows(warehouse, sql, 6), expected)
     assert not any(motion == "M3" and language == "zh" for motion, language, *_ in expected)
 

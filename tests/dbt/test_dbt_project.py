@@ -120,6 +120,7 @@ def test_every_source_names_the_asset_that_writes_it(built: Built) -> None:
         "archive": ["archive"],
         "argument_units": ["argument_units"],
         "max_prior_pairs": ["max_prior_pairs"],
+        "null_maxima": ["null_maxima"],
         "estimates": ["gap_estimates"],
     }
 

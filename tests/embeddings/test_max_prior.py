@@ -1,4 +1,5 @@
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embeddings import max_prior as module
+from embeddings.fixed_pool import POOL_SIZES
 from embeddings.max_prior import MaxPrior, max_prior
 
 BACKENDS = ["numpy", "torch"]
@@ -16,12 +18,15 @@ def brute_force(vectors: np.ndarray, session: np.ndarray, turn: np.ndarray) -> M
     n = len(vectors)
     exact = np.array_equal(vectors, np.round(vectors))
     similarity, nearest, pool_size = np.full(n, np.nan), np.full(n, -1), np.zeros(n, dtype=int)
+    fixed_pool = np.full((n, len(POOL_SIZES)), np.nan)
     for i in range(n):
-        best = None
+        best, cosines = None, []
         for j in range(n):
             if session[j] != session[i] or turn[j] >= turn[i]:
                 continue
             pool_size[i] += 1
+            a, b = (vectors[k].astype(np.float64) for k in (i, j))
+            cosines.append(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
             if exact:
                 dot = int(vectors[i] @ vectors[j])
                 rank = Fraction(dot * abs(dot), int(vectors[j] @ vectors[j]))
@@ -32,13 +37,19 @@ def brute_force(vectors: np.ndarray, session: np.ndarray, turn: np.ndarray) -> M
         if best is not None:
             a, b = (vectors[k].astype(np.float64) for k in (i, nearest[i]))
             similarity[i] = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
-    return MaxPrior(similarity, nearest, pool_size)
+        for number, k in enumerate(POOL_SIZES):
+            if len(cosines) >= k:
+                size = len(cosines)
+                ranked = enumerate(sorted(cosines, reverse=True)[: size - k + 1], start=1)
+                fixed_pool[i, number] = sum(comb(size - r, k - 1) / comb(size, k) * cosine for r, cosine in ranked)
+    return MaxPrior(similarity, nearest, pool_size, fixed_pool)
 
 
 def assert_same(result: MaxPrior, expected: MaxPrior, tolerance: float = 1e-12) -> None:
     np.testing.assert_array_equal(result.nearest, expected.nearest)
     np.testing.assert_array_equal(result.pool_size, expected.pool_size)
     np.testing.assert_allclose(result.similarity, expected.similarity, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result.fixed_pool, expected.fixed_pool, rtol=0, atol=tolerance)
 
 
 @st.composite

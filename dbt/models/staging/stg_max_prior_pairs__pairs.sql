@@ -19,6 +19,8 @@ final as (
 
         nearest_argument_id,
         similarity,
+        fixed_k5,
+        fixed_k10,
         prior_pool_size,
         over_max_length,
 
