@@ -74,6 +74,11 @@ ENCODE: dict[str, Callable[[list[str]], np.ndarray]] = {
 }
 
 
+# Vectors of one text differ in their last single-precision digits with the texts that are encoded beside it; a z-score
+# divides that by the null's standard deviation.
+TOLERANCE = dict.fromkeys(("raw", "null_adjusted", "fixed_k5", "fixed_k10"), 1e-6) | {"z_scored": 2e-5}
+
+
 @cache
 def recomputed(case: Case, archive: Path) -> Recomputed:
     return Recomputed(
@@ -108,7 +113,7 @@ def test_both_session_aggregates_are_those_of_the_definition(sample: Workplace, 
         )
         assert len(published) == case.n_motions * len(case.languages) * len(case.conditions)
         for session, agent_mean, turn_mean in published:
-            assert (agent_mean, turn_mean) == pytest.approx(aggregates[session], abs=1e-6)
+            assert (agent_mean, turn_mean) == pytest.approx(aggregates[session], abs=TOLERANCE[variant])
         assert any(abs(agent_mean - turn_mean) > 1e-3 for _, agent_mean, turn_mean in published)
 
 
@@ -124,7 +129,7 @@ def test_language_gaps_and_intervals_are_those_of_the_definition(
         n_cells = (len(case.languages) - 1) * len(case.conditions)
         assert len(published) == len(gaps) == case.n_motions * n_cells
         for motion, language, condition, gap, gap_turn_mean in published:
-            assert (gap, gap_turn_mean) == pytest.approx(gaps[motion, language, condition], abs=1e-6)
+            assert (gap, gap_turn_mean) == pytest.approx(gaps[motion, language, condition], abs=TOLERANCE[variant])
 
         estimates = case.published(sample, small).query(
             f"select language, condition, aggregate, estimate, ci_low, ci_high, n_motions, n_resamples "
@@ -138,7 +143,7 @@ def test_language_gaps_and_intervals_are_those_of_the_definition(
                 if (gap_language, gap_condition) == (language, condition)
             ]
             assert n_motions == len(differences) == case.n_motions
-            assert estimate == pytest.approx(sum(differences) / len(differences), abs=1e-6)
+            assert estimate == pytest.approx(sum(differences) / len(differences), abs=TOLERANCE[variant])
             if variant in ("raw", "null_adjusted"):
                 interval = percentile_interval(differences, resamples=n_resamples)
                 assert (ci_low, ci_high) == pytest.approx(interval, abs=1e-3)
@@ -178,7 +183,7 @@ def test_diversity_lowers_similarity_in_every_language_under_both_encoders(sampl
 def test_ten_motions_have_an_interval_that_says_it_rests_on_too_few(sample: Workplace) -> None:
     statuses = sample.query(
         "select interval_status, bool_and(ci_low is not null), any_value(interval_note) "
-        "from marts.gap_estimates group by all"
+        "from marts.gap_estimates where variant = 'raw' group by all"
     )
     assert [(status, has_interval) for status, has_interval, _ in statuses] == [("too_few_clusters", True)]
     assert "10" in statuses[0][2]
