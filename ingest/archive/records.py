@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ingest.archive.lines import Unusable
+from ingest.reference import turn_term
 
 Record = Mapping[str, Any]
 Row = dict[str, Any]
@@ -65,6 +66,10 @@ def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise _wrong_type(name, value, "a string")
     return value
+
+
+def _turn_term(name: str, value: Any) -> str:
+    return turn_term(name, _text(name, value))
 
 
 def _identifier(name: str, value: Any) -> str:
@@ -177,9 +182,9 @@ _SESSION = (
 _TURN = (
     Field("session_id", _identifier, required=True),
     Field("turn_index", _turn_index, required=True),
-    Field("phase", _text),
-    Field("role", _text),
-    Field("side", _text),
+    Field("phase", _turn_term),
+    Field("role", _turn_term),
+    Field("side", _turn_term),
     Field("agent", _text),
     Field("model_id", _text),
     Field("text", _text, required=True),

@@ -1,4 +1,4 @@
-"""The lists every other room looks things up in: languages, the eight-turn template, argument types.
+"""The lists every other room looks things up in: languages, the eight-turn template and its terms, argument types.
 
 The CSV files beside this module are the only place where they are written down. Turn template: Table 12 of the paper
 (B.1), sentence counts from 3.1; argument types: the ten buckets of D.2 and D.3; length units: E.5.
@@ -7,7 +7,9 @@ The CSV files beside this module are the only place where they are written down.
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -101,6 +103,21 @@ def turn_template() -> tuple[TemplateTurn, ...]:
 def argument_types() -> tuple[ArgumentType, ...]:
     """The ten argument-type buckets, `other` last."""
     return tuple(ArgumentType(**row) for row in _rows("argument_types.csv"))
+
+
+@cache
+def turn_term(field: Literal["phase", "role", "side"], spelling: str) -> str:
+    """The template's term for a spelling of it ("Cross-exam." is cross_exam); a spelling that is not listed as it is.
+
+    Case, white space and punctuation do not tell spellings apart.
+    """
+    plain = " ".join(re.findall(r"[^\W_]+", spelling.casefold()))
+    return _turn_terms().get((field, plain), spelling)
+
+
+@cache
+def _turn_terms() -> dict[tuple[str, str], str]:
+    return {(row["field"], row["spelling"]): row["term"] for row in _rows("turn_terms.csv")}
 
 
 def write_reference(dest: Path) -> None:

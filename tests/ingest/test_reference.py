@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from ingest import reference
 
@@ -40,3 +41,27 @@ def test_write_reference_writes_what_the_loaders_return(tmp_path: Path) -> None:
     assert stored["languages"].num_rows == 6
     assert stored["turn_template"].column("turn_index").to_pylist() == list(range(1, 9))
     assert stored["languages"].column("native_name").to_pylist()[1] == "العربية"
+
+
+@pytest.mark.parametrize(
+    ("field", "spelling", "term"),
+    [
+        ("phase", "Cross-exam.", "cross_exam"),
+        ("phase", " Opening ", "opening"),
+        ("phase", "cross_exam", "cross_exam"),
+        ("phase", "Free speech", "Free speech"),
+        ("role", "Pro First Speaker", "pro_1"),
+        ("role", "CON-2", "con_2"),
+        ("role", "judge", "judge"),
+        ("side", "Proposition", "pro"),
+        ("side", "opening", "opening"),
+    ],
+)
+def test_spellings_of_a_term_are_the_term_and_others_stay(field: str, spelling: str, term: str) -> None:
+    assert reference.turn_term(field, spelling) == term
+
+
+def test_every_term_of_the_template_is_a_spelling_of_itself() -> None:
+    for turn in reference.turn_template():
+        for field in ("phase", "role", "side"):
+            assert reference.turn_term(field, getattr(turn, field)) == getattr(turn, field)

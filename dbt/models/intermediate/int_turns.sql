@@ -49,6 +49,16 @@ phases as (
 
 ),
 
+roles as (
+
+    select distinct
+        role,
+        side,
+
+    from turn_template
+
+),
+
 primary_parses as (
 
     select
@@ -76,11 +86,13 @@ placed as (
         sessions.agents,
         coalesce(turns.phase, turn_template.phase) as phase,
         coalesce(turns.role, turn_template.role) as role,
-        coalesce(turns.side, turn_template.side) as side,
+        -- A role is always on one side; a place in the session says so only of the template's roles.
+        coalesce(turns.side, roles.side) as side,
 
     from turns
     join sessions on sessions.session_id = turns.session_id
     left join turn_template on turn_template.turn_index = turns.turn_index
+    left join roles on roles.role = coalesce(turns.role, turn_template.role)
 
 ),
 
