@@ -131,11 +131,14 @@ def _encode_missing(
     window: dict[bytes, str] = {}
     for texts in _keyed_texts(arguments_path, fields):
         missing = store.find(np.array(list(texts), dtype=KEY_TYPE)) < 0
+        # A text that waited in the window and was written within this portion is no longer missing.
+        written: set[bytes] = set()
         for (key, text), absent in zip(texts.items(), missing, strict=True):
-            if absent:
+            if absent and key not in written:
                 window[key] = text
             if len(window) == TEXTS_PER_PART:
                 encode_window(window)
+                written |= window.keys()
                 window = {}
     if window:
         encode_window(window)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from embeddings import arguments as arguments_module
 from embeddings import encode as module
 from embeddings.arguments import ArgumentsError
 from embeddings.encode import encode_arguments
@@ -138,6 +139,19 @@ def test_parts_are_written_by_count_and_by_time(tmp_path, spec, fake_encoder, ar
     monkeypatch.setattr(module, "SECONDS_PER_PART", 60.0)
     monkeypatch.setattr(module, "TEXTS_PER_PART", 6)
     assert parts("by count") == 4
+
+
+def test_a_text_that_waited_for_a_part_is_encoded_once(
+    tmp_path, spec, fake_encoder, argument, write_arguments, monkeypatch
+):
+    """The first text waits when the second portion lists what is missing, and is written before it comes up there."""
+    monkeypatch.setattr(module, "TEXTS_PER_PART", 3)
+    monkeypatch.setattr(arguments_module, "ROWS_PER_READ", 4)
+    texts = ["again", "b", "c", "d", "e", "f", "g", "again", "h"]
+    path = write_arguments([argument("s", 1, i, text) for i, text in enumerate(texts)])
+    report = encode_arguments(path, spec, ["claim"], VectorStore(tmp_path / "vectors", spec))
+    assert sorted(fake_encoder.seen) == sorted(set(texts))
+    assert report.encoded == len(set(texts))
 
 
 def test_bundled_vectors_do_not_depend_on_the_order_of_the_arguments(tmp_path, argument, write_arguments):
