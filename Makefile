@@ -11,7 +11,6 @@ STUDY ?= sample
 ARCHIVE ?=
 LAKE ?=
 REPRISE := $(BIN)/reprise --study "$(STUDY)" $(if $(LAKE),--lake "$(LAKE)") $(if $(ARCHIVE),--archive "$(ARCHIVE)")
-export DAGSTER_HOME := $(CURDIR)/.dagster_home
 # Litellm would otherwise fetch its price map when it is imported; telemetry and hubs are asked only on purpose.
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 export DO_NOT_TRACK := 1
@@ -21,11 +20,11 @@ export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
 
-.venv/pyvenv.cfg:
+.venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else "Reprise needs Python 3.11; set PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
 
-.venv/.installed: pyproject.toml requirements.lock | .venv/pyvenv.cfg
+.venv/.installed: pyproject.toml requirements.lock | .venv/bin/pip
 	@echo "Installing the warehouse and its offline encoders (no torch, no litellm, no vllm) …"
 	$(PIP) --editable .
 	@touch $@
@@ -74,7 +73,7 @@ test: .venv/.installed-test ## run all tests
 	$(BIN)/python -m pytest
 
 .PHONY: lint
-lint: | .venv/pyvenv.cfg ## check style
+lint: | .venv/bin/pip ## check style
 	$(PIP) ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -95,4 +94,4 @@ lock: ## resolve all extras but gpu afresh and write requirements.lock
 
 .PHONY: clean
 clean: ## remove what the study makes: the lake, Dagster's records, dbt's output (not .venv)
-	rm -rf lake .dagster_home dbt/target dbt/logs
+	rm -rf lake dbt/target dbt/logs

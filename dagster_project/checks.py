@@ -34,8 +34,16 @@ CELLS_DISTINCT = dg.AssetCheckSpec(
     asset="archive",
     description="No two sessions share motion, language, condition and repeat; such sessions are averaged.",
 )
+REFERENCE_PRESENT = dg.AssetCheckSpec(
+    "reference_present",
+    asset="archive",
+    description="There are debates in the reference language and under the baseline condition.",
+)
 EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
     "extractions_cover_turns", asset="archive", description="Every turn has the answer of an extractor."
+)
+ARGUMENTS_PRESENT = dg.AssetCheckSpec(
+    "arguments_present", asset="argument_units", blocking=True, description="At least one answer holds argument units."
 )
 ANSWERS_PARSED = dg.AssetCheckSpec(
     "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
@@ -70,8 +78,27 @@ def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> lis
             remedy="Mend the archive, or set `incomplete_sessions: exclude` (or `include`) in the study.",
         ),
         _result(CELLS_DISTINCT, _details(integrity, pc.field("rule") == "shared_cell"), warning),
+        _result(REFERENCE_PRESENT, _absent_references(report, study), warning),
         _result(EXTRACTIONS_COVER_TURNS, uncovered, warning),
     ]
+
+
+def _absent_references(report: SnapshotReport, study: Study) -> list[str]:
+    """What the study compares with and the archive lacks, with what is lost by it."""
+    languages = {language for language, _ in report.sessions}
+    conditions = {condition for _, condition in report.sessions}
+    absent = []
+    if report.sessions and study.reference_language not in languages:
+        absent.append(
+            f"No session is in the reference language {study.reference_language}, so there are no language gaps "
+            f"(there are sessions in {', '.join(sorted(languages))}); set `reference_language` in the study."
+        )
+    if report.sessions and study.baseline_condition not in conditions:
+        absent.append(
+            f"No session has the baseline condition {study.baseline_condition}, so there are no condition effects "
+            f"(there are {', '.join(sorted(conditions))}); set `baseline_condition` in the study."
+        )
+    return absent
 
 
 def refusals(results: Collection[dg.AssetCheckResult]) -> list[str]:
@@ -81,6 +108,13 @@ def refusals(results: Collection[dg.AssetCheckResult]) -> list[str]:
         for result in results
         if not result.passed and result.severity == dg.AssetCheckSeverity.ERROR
     ]
+
+
+def arguments_present(report: ParseReport) -> dg.AssetCheckResult:
+    """Stops the study when there is nothing to measure."""
+    found = [] if report.n_arguments else [f"None of {report.n_extractions:,} answers holds an argument unit."]
+    remedy = "See the reasons in the metadata of answers_parsed and the raw answers in the archive's extractions."
+    return _result(ARGUMENTS_PRESENT, found, dg.AssetCheckSeverity.ERROR, remedy)
 
 
 def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, resolve_lake
+from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, LakeError, resolve_lake
 from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 
 HOME_VARIABLE = "DAGSTER_HOME"
@@ -36,20 +36,28 @@ def main(arguments: list[str] | None = None) -> int:
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
 
-    named = options.study
-    # A study file is found from where the command was given, also by the processes it starts elsewhere.
-    _export(STUDY_VARIABLE, str(Path(named).resolve()) if named and named.endswith((".yaml", ".yml")) else named)
-    _export(LAKE_VARIABLE, options.lake and str(Path(options.lake).expanduser().resolve()))
-    _export(ARCHIVE_VARIABLE, options.archive and str(Path(options.archive).expanduser().resolve()))
-    _prepare_instance_home()
     try:
-        if options.command == "dbt":
-            return _dbt(options.dbt_arguments)
-        act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
-        return act[options.command]()
-    except (StudyError, NothingPublished) as error:
+        return _command(options)
+    except (StudyError, LakeError, NothingPublished) as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+
+
+def _command(options: argparse.Namespace) -> int:
+    named = options.study
+    # A study file is found from where the command was given, also by the processes it starts elsewhere.
+    _export(STUDY_VARIABLE, _absolute(named) if named and named.endswith((".yaml", ".yml")) else named)
+    _export(LAKE_VARIABLE, options.lake and _absolute(options.lake))
+    _export(ARCHIVE_VARIABLE, options.archive and _absolute(options.archive))
+    if options.command in ("run", "read", "ui"):
+        _prepare_instance_home()
+    if options.command == "dbt":
+        return _dbt(options.dbt_arguments)
+    act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
+    return act[options.command]()
 
 
 def _run() -> int:
@@ -65,9 +73,15 @@ def _read() -> int:
 
 
 def _gaps() -> int:
+    import duckdb
+
     from dagster_project.gaps import gaps_table
 
-    print(gaps_table(_published_warehouse()))
+    warehouse = _published_warehouse()
+    try:
+        print(gaps_table(warehouse))
+    except duckdb.Error as error:
+        raise NothingPublished(f"{warehouse} is no warehouse of Reprise: {error}") from error
     return 0
 
 
@@ -112,16 +126,27 @@ def _study_lake() -> Path | None:
     return settings.lake
 
 
+def _absolute(path: str) -> str:
+    # Links are followed, and faults in them told, where the path is used.
+    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100
+
+
 def _export(variable: str, value: str | None) -> None:
     if value:
         os.environ[variable] = value
 
 
 def _prepare_instance_home() -> None:
-    """Runs from the command line are recorded where the UI looks, under the project's own instance settings."""
-    own = PROJECT_ROOT / ".dagster_home"
-    home = Path(os.environ.setdefault(HOME_VARIABLE, str(own)))
-    home.mkdir(parents=True, exist_ok=True)
+    """Runs from the command line are recorded where the UI looks: beside the lake that they work on."""
+    own = resolve_lake(_study_lake()).root / ".dagster_home"
+    home = Path(os.environ.get(HOME_VARIABLE) or own).expanduser().resolve()
+    os.environ[HOME_VARIABLE] = str(home)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LakeError(
+            f"{HOME_VARIABLE} {home} cannot be made ({error.strerror}); name another folder, or unset it."
+        ) from error
     # A home that somebody else set up keeps its settings.
     if home == own or not (home / "dagster.yaml").exists():
         shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
@@ -129,7 +154,7 @@ def _prepare_instance_home() -> None:
 
 def _published_warehouse() -> Path:
     warehouse = resolve_lake(_study_lake()).warehouse
-    if not warehouse.exists():
+    if not warehouse.is_file():
         raise NothingPublished(f"There is no published warehouse at {warehouse}. Run `make demo` first.")
     return warehouse
 

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,13 +25,25 @@ def resolve_lake(configured: str | os.PathLike[str] | None = None) -> "Lake":
     """The lake in force: `REPRISE_LAKE`, else `configured` (a study's `lake:`), else `lake/` in the project root.
 
     Relative paths start at the project root, so that a command gives the same lake from any folder.
+
+    Raises LakeError for a path that cannot be a lake.
     """
     named = os.environ.get(LAKE_VARIABLE) or configured or "lake"
-    return Lake((PROJECT_ROOT / Path(named).expanduser()).resolve())
+    try:
+        root = (PROJECT_ROOT / Path(named).expanduser()).resolve()
+        in_the_way = root.exists() and not root.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise LakeError(f"The lake {named!r} is no path that can be followed: {error}. Name another folder.") from error
+    if in_the_way:
+        raise LakeError(f"The lake {root} is not a folder. Name one, or one that can be made.")
+    # DuckDB reads the lake's files by patterns, and folders like a=b as columns.
+    if unfit := re.search(r"[*?\[\]=]", str(root)):
+        raise LakeError(f"The lake {root} has {unfit[0]!r} in its path, which SQL takes for a pattern. Name another.")
+    return Lake(root)
 
 
 class LakeError(RuntimeError):
-    """The lake lacks something that an earlier asset writes; the message names the asset."""
+    """The lake cannot be there, or lacks something that an earlier asset writes; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Lake:
 
     @property
     def dbt_target(self) -> Path:
-        """dbt's artifacts. They outlive a build, because dbt parses in a third of the time what it has parsed before."""
+        """dbt's artifacts. They outlive a build: what dbt has parsed before, it parses in a third of the time."""
         return self.root / "dbt_target"
 
     def table(self, name: str) -> Path:
@@ -82,6 +95,11 @@ class Lake:
         """The digest that names the present content of `name`, None when it has never been completed."""
         link = self._link(name)
         return link.resolve().name if link.exists() else None
+
+    def is_whole(self, name: str) -> bool:
+        """Whether `name` has been completed and still holds what was written: its digest is that of its content."""
+        digest = self.digest(name)
+        return digest is not None and directory_digest(self.table(name))[:16] == digest
 
     def _link(self, name: str) -> Path:
         return self.root / name / "current"

@@ -18,6 +18,8 @@ from ingest.errors import IngestError
 
 _TERMINAL = {"loggers": {"terminal": {}}}
 
+INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
+
 # Tags a run of the command line with the lake it works on.
 COMMAND_OF = "reprise/command_of"
 _UNFINISHED = [
@@ -107,6 +109,9 @@ def _succeeds(job: str, instance: dg.DagsterInstance, partition_key: str | None 
         run_config=_TERMINAL,
         raise_on_error=False,
     )
+    failures = [event.step_failure_data for event in result.filter_events(lambda event: event.is_step_failure)]
+    if any(failure.error and failure.error.cls_name == INTERRUPTED for failure in failures):
+        raise KeyboardInterrupt
     for failure in result.filter_events(lambda event: event.is_step_failure):
         print(f"  ✗ {failure.step_key}: {_sentence(failure.step_failure_data)}", file=sys.stderr)
     return result.success

@@ -26,8 +26,8 @@ class Estimator(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    n_resamples: int = Field(5000, ge=100)
-    seed: int = Field(42, ge=0)
+    n_resamples: int = Field(5000, ge=100, le=1_000_000)
+    seed: int = Field(42, ge=0, lt=2**63)
     confidence: float = Field(0.95, gt=0.5, lt=1)
     min_clusters: int = Field(20, ge=2)
 
@@ -91,18 +91,21 @@ def load_study(named: str | None = None, *, known_encoders: Iterable[str], known
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise StudyError(f"{file} is not readable YAML: {error}") from error
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'study'}: {fault['msg']}" for fault in error.errors())
-        raise StudyError(f"{file} is not a usable study: {faults}.") from error
+        raise StudyError(f"{file} is not a usable study: {_faults(error)}.") from error
 
     _require_known(file, "encoders", study.encoders, known_encoders, "declared in embeddings/encoders.yaml")
     _require_known(
-        file, "languages", study.languages or (), known_languages, "listed in ingest/reference/languages.csv"
+        file,
+        "languages",
+        {*(study.languages or ()), study.reference_language},
+        known_languages,
+        "listed in ingest/reference/languages.csv",
     )
     archive = os.environ.get(ARCHIVE_VARIABLE)
     return study.model_copy(
         update={
-            "archive": Path(archive).expanduser().resolve() if archive else (file.parent / study.archive).resolve(),
-            "lake": (file.parent / study.lake).resolve() if study.lake else None,
+            "archive": _resolved(file, "archive", Path(archive or study.archive), Path() if archive else file.parent),
+            "lake": study.lake and _resolved(file, "lake", study.lake, file.parent),
         }
     )
 
@@ -135,6 +138,24 @@ def study_table(study: Study) -> pa.Table:
     # The folder's own name identifies the archive; where it lies on somebody's disk is not part of the data.
     row["archive"] = study.archive.name
     return pa.Table.from_pylist([row], schema=schema)
+
+
+def _resolved(file: Path, setting: str, path: Path, start: Path) -> Path:
+    try:
+        return (start / path.expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StudyError(f"{file}: {setting} {str(path)!r} is no path that can be followed: {error}.") from error
+
+
+def _faults(error: ValidationError) -> str:
+    """What is wrong, setting by setting; for a setting that does not exist, with those that do."""
+    faults = []
+    for fault in error.errors():
+        place = fault["loc"]
+        known = Estimator.model_fields if place[:1] == ("estimator",) else Study.model_fields
+        remedy = f" (known settings: {', '.join(known)})" if fault["type"] == "extra_forbidden" else ""
+        faults.append(f"{'.'.join(map(str, place)) or 'study'}: {fault['msg']}{remedy}")
+    return "; ".join(faults)
 
 
 def _require_known(file: Path, setting: str, named: Iterable[str], known: Iterable[str], where: str) -> None:

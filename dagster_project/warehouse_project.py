@@ -3,17 +3,36 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 from dagster_dbt import DbtCliResource, DbtProject
+from packaging.version import Version
 
 from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, Lake
 from dagster_project.publish import PUBLISHED_SCHEMAS, Relation
 
 dbt_project = DbtProject(project_dir=PROJECT_ROOT / "dbt", profiles_dir=PROJECT_ROOT / "dbt")
 
+
+class Dbt(DbtCliResource):
+    """The dbt command, started at once.
+
+    Dagster would first ask the command for its version, and make a handle on its adapter for metadata that this project
+    does not fetch. Both take seconds, and a signal that arrives during the latter is swallowed.
+    """
+
+    @property
+    def _cli_version(self) -> Version:
+        return Version(metadata.version("dbt-core"))
+
+    def _initialize_dbt_core_adapter(self, args: Sequence[str]) -> None:
+        return None
+
+
 # The dbt beside this interpreter, so that the virtual environment need not be activated.
-dbt_resource = DbtCliResource(project_dir=dbt_project, dbt_executable=str(Path(sys.executable).with_name("dbt")))
+dbt_resource = Dbt(project_dir=dbt_project, dbt_executable=str(Path(sys.executable).with_name("dbt")))
 
 
 def point_dbt_at(lake: Lake) -> None:

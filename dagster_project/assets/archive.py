@@ -53,6 +53,7 @@ def archive_part(
         checks.NO_REJECTS,
         checks.SESSIONS_COMPLETE,
         checks.CELLS_DISTINCT,
+        checks.REFERENCE_PRESENT,
         checks.EXTRACTIONS_COVER_TURNS,
     ],
 )
@@ -95,7 +96,12 @@ def archive(
     )
 
 
-@dg.asset(deps=[archive], group_name="archive", kinds={"parquet"}, check_specs=[checks.ANSWERS_PARSED])
+@dg.asset(
+    deps=[archive],
+    group_name="archive",
+    kinds={"parquet"},
+    check_specs=[checks.ARGUMENTS_PRESENT, checks.ANSWERS_PARSED],
+)
 def argument_units(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult:
     """The extractors' answers as argument units, or as failures with a reason. One row per argument and extractor."""
     with told_plainly(), lake.replace("argument_units") as directory:
@@ -108,7 +114,7 @@ def argument_units(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lak
             "failures": report.n_failed,
             "blank_claims": report.n_blank_claims,
         },
-        check_results=[checks.answers_parsed(report)],
+        check_results=[checks.arguments_present(report), checks.answers_parsed(report)],
     )
 
 
@@ -149,7 +155,7 @@ def _accepted(directory: Path) -> Path:
 
 
 def _is_read(part: Part, lake: Lake) -> bool:
-    if lake.digest(_part_table(part)) is None:
+    if not lake.is_whole(_part_table(part)):
         return False
     recorded = lake.table(_part_table(part)) / FINGERPRINT
     return recorded.exists() and recorded.read_text() == _fingerprint(part)

@@ -93,8 +93,11 @@ def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph)
         "no_rejects": True,
         "sessions_complete": True,
         "cells_distinct": False,
+        "reference_present": False,
         "extractions_cover_turns": False,
     }
+    units = graph.get_check_keys_for_assets([dg.AssetKey("argument_units")])
+    assert {key.name: graph.get(key).blocking for key in units} == {"arguments_present": True, "answers_parsed": False}
 
 
 WITHOUT_EXTRAS = """

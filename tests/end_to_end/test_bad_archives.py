@@ -68,6 +68,13 @@ def huge_line(archive: Path) -> None:
     rewrite(archive / "turns.jsonl", records)
 
 
+def no_arguments(archive: Path) -> None:
+    records = [
+        json.loads(record) | {"raw_response": '{"arguments": []}'} for record in lines(archive / "extractions.jsonl")
+    ]
+    rewrite(archive / "extractions.jsonl", [json.dumps(record) for record in records])
+
+
 def no_archive(archive: Path) -> None:
     for file in archive.iterdir():
         file.unlink()
@@ -83,6 +90,7 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str]]] = {
     "unknown_language": (unknown_language, ["no_rejects", "tlh"]),
     "empty_file": (empty_file, ["archive_present", "turns.jsonl"]),
     "huge_line": (huge_line, ["no_rejects", "turns.jsonl line 1", "16"]),
+    "no_arguments": (no_arguments, ["arguments_present", "None of 32 answers"]),
     "no_archive": (no_archive, ["holds no archive files", "sessions.jsonl"]),
 }
 
@@ -147,7 +155,7 @@ def test_a_bad_delivery_leaves_the_published_warehouse_in_place_and_a_mended_one
 
 
 def test_odd_but_readable_archives_give_the_numbers_of_the_plain_one(small: Workplace, tmp_path: Path) -> None:
-    """A byte order mark, CRLF, gzip, and ids that would do harm as a path, a quote or a wildcard."""
+    """A byte order mark, CRLF, gzip, other spellings, and ids that would do harm as a path, a quote or a wildcard."""
     place = workplace(tmp_path / "somebody's ördner")
     small_archive(place.archive)
     for table in ("motions", "sessions", "turns", "extractions"):
@@ -155,6 +163,7 @@ def test_odd_but_readable_archives_give_the_numbers_of_the_plain_one(small: Work
         text = file.read_text(encoding="utf-8")
         for motion, odd in (("S01", "../../S01'; drop table"), ("S02", 'S"02%_\\u2028')):
             text = text.replace(f'"session_id": "{motion}', f'"session_id": "{odd}'.replace('S"', 'S\\"'))
+        text = text.replace('"cross_exam"', '"Cross-exam."').replace('"pro_1", "side"', '"Pro First Speaker", "side"')
         file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     turns = place.archive / "turns.jsonl"
     (place.archive / "turns.jsonl.gz").write_bytes(gzip.compress(turns.read_bytes()))

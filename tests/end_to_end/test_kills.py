@@ -40,3 +40,17 @@ def test_a_run_killed_in_every_step_and_started_again_gives_the_undisturbed_buil
     place.must_run("run")
     assert digest(place) == digest(small)
     assert not list(place.lake.rglob(".draft*"))
+
+
+def test_a_run_that_is_told_to_stop_while_dbt_works_stops_and_publishes_nothing(tmp_path: Path) -> None:
+    place = workplace(tmp_path)
+    small_archive(place.archive, motions=["S01"], conditions=["baseline"])
+    process = place.start("run")
+    assert any(line.startswith("▸ dbt_marts") for line in process.stdout)
+    time.sleep(1)
+    process.terminate()
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.strip().endswith("Stopped.")
+    assert "Traceback" not in told
+    assert not place.warehouse.exists()
