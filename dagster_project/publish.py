@@ -16,7 +16,7 @@ from dagster_project.lake import Lake
 PUBLISHED_SCHEMAS = ("marts", "reports")
 
 # What the marts are built from, and what the reports add, by their names in the lake.
-BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs")
+BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "judgments", "pair_scores")
 ESTIMATES = "gap_estimates"
 # Notes beside the working database: what its marts were built from, and that all of it was built.
 MARTS = "marts.json"
