@@ -32,6 +32,7 @@ definitions = dg.Definitions(
         instruments.pair_scores_asset(scorer_specs, encoder_specs, max_prior_pairs),
         warehouse.dbt_marts,
         estimates.gap_estimates,
+        *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,
     ],

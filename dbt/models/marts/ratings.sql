@@ -35,6 +35,7 @@ repetition as (
 
     select
         'annotators' as comparison,
+        null::varchar as judge,
         'label' as dimension,
         argument_id || ' ' || nearest_argument_id as item,
         {{ session_of_argument('argument_id') }} as session_id,
@@ -52,6 +53,7 @@ extraction as (
 
     select
         'annotators' as comparison,
+        null::varchar as judge,
         'quality' as dimension,
         session_id || '/' || turn_index as item,
         session_id,
@@ -66,6 +68,7 @@ extraction as (
 
     select
         'annotators' as comparison,
+        null::varchar as judge,
         '{{ dimension }}' as dimension,
         session_id || '/' || turn_index as item,
         session_id,
@@ -83,10 +86,11 @@ judged as (
 
     select
         'judge_and_people' as comparison,
+        pair_judgments.judge,
         'label' as dimension,
         pair_judgments.argument_id || ' ' || pair_judgments.nearest_argument_id as item,
         pair_judgments.session_id,
-        unnest(['people', pair_judgments.judge]) as rater,
+        unnest(['people', 'judge']) as rater,
         unnest([adjudicated_labels.label, pair_judgments.label]) as rating,
 
     from pair_judgments
@@ -101,10 +105,11 @@ pair_retests as (
 
     select
         'retest' as comparison,
+        judge,
         'label' as dimension,
         argument_id || ' ' || nearest_argument_id as item,
         session_id,
-        judge || ', round ' || round as rater,
+        'round ' || round as rater,
         label as rating,
 
     from pair_judgments
@@ -116,10 +121,11 @@ outcome_retests as (
 
     select
         'retest' as comparison,
+        judge,
         dimension,
         session_id as item,
         session_id,
-        judge || ', round ' || round as rater,
+        'round ' || round as rater,
         score as rating,
 
     from outcome_scores
@@ -156,6 +162,7 @@ final as (
 
     select
         collapsed.comparison,
+        collapsed.judge,
         collapsed.dimension,
         collapsed.item,
         collapsed.rater,
