@@ -6,7 +6,7 @@ of each language lie in each bin.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,6 @@ from dagster_project.estimators.resampled import (
     estimated,
     item_counts,
     weighted_means,
-    without_interval,
 )
 
 N_BINS = 5
@@ -160,10 +159,6 @@ def _language_means(
         replicates[code] = weighted_means(values[there], weights[there], counts[:, there])
         n_motions = len(set(motions[there]))
         found = estimated(replicates[code], n_motions, settings, f"No labelled item in {code}.")
-        if len(set(values[there])) == 1:
-            found = without_interval(
-                found, f"All {n_items[code]} values are {values[there][0]:g}: resampling them gives no width."
-            )
         yield {"language": code, "n_labelled": n_items[code]} | found.columns(settings)
     yield from _differences(replicates, n_items, set(motions), reference_language, settings)
 
@@ -180,8 +175,6 @@ def _differences(
     for code in sorted(set(replicates) - {reference_language}):
         difference = replicates[code] - replicates[reference_language]
         found = estimated(difference, len(motions), settings, f"{code} or {reference_language} has no rate.")
-        if not np.nanstd(difference) > 0 and found.low is not None:
-            found = without_interval(found, "All values of both languages are equal: resampling them gives no width.")
         yield {
             "language": code,
             "reference_language": reference_language,
@@ -261,12 +254,10 @@ def _curve(
     population: _Population, replicates: CalibratedReplicates, settings: Settings
 ) -> Iterator[dict[str, object]]:
     """How often people call the pairs of a bin repeated, all languages together."""
+    # The interval of a bin's rate resamples its pairs; the number of motions has no part in it.
+    of_pairs = replace(settings, min_clusters=0)
     for number, n_labelled in enumerate(population.n_labelled.tolist()):
-        found = estimated(replicates.bin_rate[:, number], population.n_motions, settings, _NO_LABEL)
-        if found.value in (0.0, 1.0):
-            found = without_interval(
-                found, f"All {n_labelled} labels fall on one side: resampling them gives no width."
-            )
+        found = estimated(replicates.bin_rate[:, number], population.n_motions, of_pairs, _NO_LABEL)
         yield {
             "quantity": "human_rate",
             **population.bin(number),

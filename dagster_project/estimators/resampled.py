@@ -92,7 +92,8 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     """The estimate ``values[0]`` with the percentile interval of its replicates ``values[1:]``.
 
     NaN means that a statistic is not defined; ``undefined`` says when that is. Replicates without a value are left
-    out and counted in the note; where more than a tenth lack one, there is no interval.
+    out and counted in the note; where more than a tenth lack one, there is no interval. Nor is there one where all
+    replicates agree: a rate of 0 among 15 turns does not mean that it is 0.
     """
     value = float(values[0])
     if np.isnan(value):
@@ -105,6 +106,9 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     lacking = f"{len(replicates) - len(defined):,} of {len(replicates):,} resamples have no value: {undefined}"
     if len(defined) < MIN_DEFINED * len(replicates):
         return Estimate(value, None, None, None, n_motions, "no_interval", lacking)
+    if np.ptp(defined) == 0 and defined[0] == value:
+        note = f"Every resample gives {value:g} again, so resampling cannot tell how far off that may be."
+        return Estimate(value, None, None, None, n_motions, "no_interval", note)
     notes = []
     if n_motions < settings.min_clusters:
         notes.append(
@@ -120,11 +124,6 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
 def no_estimate(n_motions: int, reason: str) -> Estimate:
     """No value at all, and why."""
     return Estimate(None, None, None, None, n_motions, "no_interval", reason)
-
-
-def without_interval(estimate: Estimate, reason: str) -> Estimate:
-    """The same value; the interval is taken back because ``reason``."""
-    return Estimate(estimate.value, None, None, None, estimate.n_motions, "no_interval", reason)
 
 
 def weighted_means(values: NDArray[np.float64], weights: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:
