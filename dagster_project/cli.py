@@ -88,7 +88,8 @@ def _dbt(arguments: list[str]) -> int:
             begin_marts(lake)
         return subprocess.call(
             [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
-            env=os.environ | {LAKE_VARIABLE: str(lake.root)},
+            # The manifest it leaves is the one that Dagster reads (see warehouse_project.fresh_manifest).
+            env=os.environ | {LAKE_VARIABLE: str(lake.root), "DBT_PARTIAL_PARSE": "false"},
         )
 
 
