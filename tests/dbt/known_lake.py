@@ -17,6 +17,7 @@ from embeddings.schemas import ENCODERS, PAIRS
 from ingest import reference
 from ingest.archive.schemas import ARCHIVE_SCHEMAS, REJECTS_SCHEMA
 from ingest.parse.schemas import ARGUMENTS_SCHEMA, EXTRACTION_PARSES_SCHEMA
+from tests.dbt.known_instruments import write_instruments
 
 AGENTS = {"pro_1": "claude", "con_1": "gpt-5.5", "pro_2": "mistral", "con_2": "deepseek"}
 TYPES_RAW = ("economic", " Moral ", "historical|economic", "unclear", "")
@@ -111,6 +112,7 @@ def write_lake(root: Path) -> KnownLake:
     _write_archive(lake)
     _write_argument_units(lake)
     _write_pairs(lake)
+    write_instruments(root, study.encoders)
     return lake
 
 
@@ -193,24 +195,6 @@ def _write_archive(lake: KnownLake) -> None:
             for turn in range(1, debate.n_turns + 1)
         ]
         _write(directory / "turns" / f"language={language}", "turns", rows, ARCHIVE_SCHEMAS["turns"])
-    _write(
-        directory,
-        "annotations",
-        [
-            {
-                "task": "repetition",
-                "annotator": annotator,
-                "argument_id": "M1-en-baseline-r1/3/1",
-                "nearest_argument_id": "M1-en-baseline-r1/1/1",
-                "session_id": "M1-en-baseline-r1",
-                "turn_index": 3,
-                "label": 2,
-                **PROVENANCE,
-            }
-            for annotator in ("r1", "r2")
-        ],
-        ARCHIVE_SCHEMAS["annotations"],
-    )
     _write(
         directory,
         "rejects",

@@ -27,6 +27,8 @@ final as (
         null::double as estimate,
         null::double as ci_low,
         null::double as ci_high,
+        null::bigint as n_motions,
+        null::varchar as interval_status,
 
         cells.value as published_value,
         cells.estimate as published_estimate,

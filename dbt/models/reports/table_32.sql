@@ -73,6 +73,10 @@ ours as (
         100.0 * count(labelled.function) / labels.n_pairs as estimate,
         count(labelled.function) as n_with_function,
         labels.n_pairs,
+        null::double as ci_low,
+        null::double as ci_high,
+        null::bigint as n_motions,
+        null::varchar as interval_status,
 
     from labels
     left join labelled
@@ -87,7 +91,7 @@ paired as (
 
     {{ beside_published(
         ['function', 'judge', 'language'],
-        ['estimate', 'n_with_function', 'n_pairs'],
+        ['estimate', 'ci_low', 'ci_high', 'n_with_function', 'n_pairs', 'n_motions', 'interval_status'],
         'Needs judgments of the instrument function by this judge (judgments.jsonl).',
     ) }}
 
