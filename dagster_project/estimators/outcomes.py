@@ -3,7 +3,6 @@
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from statsmodels.regression.linear_model import OLS
 
 from dagster_project.estimators.bootstrap import replicate_means
 from dagster_project.estimators.grouped import Rows, groups
@@ -83,6 +82,9 @@ def motion_fe_slope(rows: Rows, settings: Settings) -> dict[str, object]:
     Clustered errors, their small-sample factor G/(G−1) · (N−1)/(N−K) and the t distribution with G−1 degrees of
     freedom are those of statsmodels. Returns the interval columns with std_error and p_value.
     """
+    # Loaded here, because it takes longer to load than the rest of the definitions together.
+    from statsmodels.regression.linear_model import OLS
+
     score = np.asarray(rows["score"], dtype=np.float64)
     similarity = np.asarray(rows["similarity"], dtype=np.float64)
     motions, of_motion = np.unique(np.asarray(rows["motion_id"], dtype=object), return_inverse=True)
