@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ingest.errors import IngestError
+
 Row = Mapping[str, Any]
 
 CANNOT_JUDGE = "cannot judge"
@@ -49,7 +51,7 @@ EXTRACTION_CONFIG = (
 """Label Studio's labelling configuration for audited turns."""
 
 
-class LabelError(ValueError):
+class LabelError(IngestError):
     """Results that do not fit their plan; the message names the task, the annotator and the remedy."""
 
 
