@@ -82,6 +82,7 @@ lint: | .venv/bin/pip ## check style
 bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tables
 	$(BIN)/python -m benchmarks.max_prior
 	$(BIN)/python -m benchmarks.bootstrap
+	$(BIN)/python -m benchmarks.calibrated_gap
 
 .PHONY: lock
 lock: ## resolve all extras but gpu afresh and write requirements.lock

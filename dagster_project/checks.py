@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
 from ingest.archive.schemas import REQUIRED_TABLES
+from ingest.judge import JudgmentReport
 from ingest.parse import ParseReport
 
 SHOWN_ROWS = 20
@@ -47,6 +48,9 @@ ARGUMENTS_PRESENT = dg.AssetCheckSpec(
 )
 ANSWERS_PARSED = dg.AssetCheckSpec(
     "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
+)
+JUDGMENTS_PARSED = dg.AssetCheckSpec(
+    "judgments_parsed", asset="judgments", description="Every judge's answer says what it was asked for."
 )
 
 
@@ -124,6 +128,19 @@ def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:
         passed=report.n_failed == 0,
         severity=dg.AssetCheckSeverity.WARN,
         description=f"{report.n_failed:,} of {report.n_extractions:,} answers cannot be parsed"
+        + (f" ({_counted(report.reasons)})" if report.reasons else "")
+        + ".",
+        metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},
+    )
+
+
+def judgments_parsed(report: JudgmentReport) -> dg.AssetCheckResult:
+    """Warns about answers of judges that cannot be read: they are rows with a reason, and no figure counts them."""
+    return dg.AssetCheckResult(
+        check_name=JUDGMENTS_PARSED.name,
+        passed=report.n_failed == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{report.n_failed:,} of {report.n_judgments:,} judgments cannot be read"
         + (f" ({_counted(report.reasons)})" if report.reasons else "")
         + ".",
         metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},

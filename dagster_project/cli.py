@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dagster_project.audit import AuditError, draw_audit, import_labels
 from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, LakeError, resolve_lake
 from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
+from ingest.errors import IngestError
 
 HOME_VARIABLE = "DAGSTER_HOME"
 
@@ -32,13 +34,26 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
     commands.add_parser("dashboard", help="open the dashboard on the published warehouse")
+    draw = commands.add_parser("draw-audit", help="draw pairs and turns for people to label, as Label Studio tasks")
+    draw.add_argument("folder", type=Path, help="a new folder for the plan and its tasks")
+    draw.add_argument("--encoder", required=True, help="whose similarity makes the strata")
+    draw.add_argument("--languages", nargs="+", required=True, metavar="CODE")
+    draw.add_argument("--pairs", type=int, default=20, help="of each language and quintile (default: 20)")
+    draw.add_argument("--turns", type=int, default=50, help="of each language (default: 50)")
+    draw.add_argument("--seed", type=int, default=42)
+    take = commands.add_parser("import-labels", help="turn Label Studio's JSON exports into an annotations.csv")
+    take.add_argument("folder", type=Path, help="the folder that draw-audit wrote")
+    take.add_argument("exports", type=Path, nargs="+", metavar="EXPORT")
+    take.add_argument("--annotator", action="append", required=True, metavar="USER=CODE", dest="annotators")
+    take.add_argument("--round", type=int, default=1, help="1: labelled alone; 2: adjudicated (default: 1)")
+    take.add_argument("--to", type=Path, default=Path("annotations.csv"), help="default: annotations.csv")
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
 
     try:
         return _command(options)
-    except (StudyError, LakeError, NothingPublished) as error:
+    except (StudyError, LakeError, NothingPublished, AuditError, IngestError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -56,6 +71,10 @@ def _command(options: argparse.Namespace) -> int:
         _prepare_instance_home()
     if options.command == "dbt":
         return _dbt(options.dbt_arguments)
+    if options.command == "draw-audit":
+        return _draw_audit(options)
+    if options.command == "import-labels":
+        return _import_labels(options)
     act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
     return act[options.command]()
 
@@ -89,6 +108,27 @@ def _sql() -> int:
     return subprocess.call([str(Path(sys.executable).with_name("duckdb")), "-readonly", str(_published_warehouse())])
 
 
+def _draw_audit(options: argparse.Namespace) -> int:
+    counts = draw_audit(
+        _published_warehouse(),
+        options.folder.expanduser().resolve(),
+        options.encoder,
+        options.languages,
+        options.pairs,
+        options.turns,
+        options.seed,
+    )
+    print(f"{options.folder}: {counts['pairs']} pairs and {counts['turns']} turns to label.")
+    return 0
+
+
+def _import_labels(options: argparse.Namespace) -> int:
+    annotators = dict(named.rpartition("=")[::2] for named in options.annotators)
+    counts = import_labels(options.folder, options.exports, annotators, options.round, options.to)
+    print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} skipped or not to be judged.")
+    return 0
+
+
 def _dbt(arguments: list[str]) -> int:
     from dagster_project.publish import begin_marts
 
@@ -102,7 +142,8 @@ def _dbt(arguments: list[str]) -> int:
             begin_marts(lake)
         return subprocess.call(
             [*command, "--project-dir", str(project), "--profiles-dir", str(project)],
-            env=os.environ | {LAKE_VARIABLE: str(lake.root)},
+            # The manifest it leaves is the one that Dagster reads (see warehouse_project.fresh_manifest).
+            env=os.environ | {LAKE_VARIABLE: str(lake.root), "DBT_PARTIAL_PARSE": "false"},
         )
 
 

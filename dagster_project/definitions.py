@@ -2,11 +2,11 @@
 
 import dagster as dg
 
-from dagster_project.assets import archive, estimates, vectors, warehouse
+from dagster_project.assets import archive, estimates, instruments, vectors, warehouse
 from dagster_project.automation import archive_watch
 from dagster_project.console import terminal
 from dagster_project.lake import resolve_lake
-from dagster_project.settings import encoder_specs, settings
+from dagster_project.settings import encoder_specs, scorer_specs, settings
 from dagster_project.warehouse_project import dbt_resource, point_dbt_at
 
 # Runs with this tag wait for each other; the limit is set in dagster.yaml.
@@ -18,6 +18,7 @@ point_dbt_at(lake)
 everything = dg.AssetSelection.all()
 reading = dg.AssetSelection.assets(archive.archive_part)
 encoder_assets = [vectors.vectors_asset(spec) for spec in encoder_specs]
+max_prior_pairs = vectors.pairs_asset(encoder_specs, encoder_assets)
 
 definitions = dg.Definitions(
     assets=[
@@ -26,10 +27,13 @@ definitions = dg.Definitions(
         archive.archive,
         archive.argument_units,
         *encoder_assets,
-        vectors.pairs_asset(encoder_specs, encoder_assets),
+        max_prior_pairs,
         vectors.null_asset(encoder_specs, encoder_assets),
+        instruments.judgments,
+        instruments.pair_scores_asset(scorer_specs, encoder_specs, max_prior_pairs),
         warehouse.dbt_marts,
         estimates.gap_estimates,
+        *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,
     ],

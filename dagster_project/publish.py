@@ -16,8 +16,15 @@ from dagster_project.lake import Lake
 PUBLISHED_SCHEMAS = ("marts", "reports")
 
 # What the marts are built from, and what the reports add, by their names in the lake.
-BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "null_maxima")
-ESTIMATES = "gap_estimates"
+BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "null_maxima", "judgments", "pair_scores")
+ESTIMATES = (
+    "gap_estimates",
+    "agreement",
+    "extraction_audit_rates",
+    "instrument_alignment",
+    "calibration",
+    "outcome_associations",
+)
 # Notes beside the working database: what its marts were built from, and that all of it was built.
 MARTS = "marts.json"
 WHOLE = "whole.json"
@@ -98,7 +105,7 @@ def finish_build(lake: Lake) -> None:
     marts = lake.build / MARTS
     if marts.exists():
         inputs = json.loads(marts.read_text(encoding="utf-8"))
-        whole = json.dumps(inputs | {ESTIMATES: lake.digest(ESTIMATES)})
+        whole = json.dumps(inputs | {name: lake.digest(name) for name in ESTIMATES})
         (lake.build / WHOLE).write_text(whole, encoding="utf-8")
 
 

@@ -51,12 +51,14 @@ class Study(BaseModel):
 
     encoders: Names
     fields: Annotated[tuple[EmbeddedField, ...], Field(min_length=1)] = ("claim",)
+    # Pair scorers beside the encoders' cosine; none is a choice as well.
+    scorers: tuple[str, ...] = ("chrf",)
 
     incomplete_sessions: Literal["refuse", "exclude", "include"] = "refuse"
     rejects: Literal["refuse", "accept"] = "refuse"
     estimator: Estimator = Estimator()
 
-    @field_validator("languages", "conditions", "motions", "extractors", "agents", "encoders", "fields")
+    @field_validator("languages", "conditions", "motions", "extractors", "agents", "encoders", "fields", "scorers")
     @classmethod
     def _names_are_distinct(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
         repeated = sorted({name for name in names or () if (names or ()).count(name) > 1})
@@ -73,7 +75,13 @@ class Study(BaseModel):
         return self
 
 
-def load_study(named: str | None = None, *, known_encoders: Iterable[str], known_languages: Iterable[str]) -> Study:
+def load_study(
+    named: str | None = None,
+    *,
+    known_encoders: Iterable[str],
+    known_languages: Iterable[str],
+    known_scorers: Iterable[str],
+) -> Study:
     """The study called `named`: a file in `dagster_project/studies/`, or the path of a YAML file.
 
     Without a name `REPRISE_STUDY` decides, else `sample`. `REPRISE_ARCHIVE` replaces the study's archive. Relative
@@ -101,6 +109,7 @@ def load_study(named: str | None = None, *, known_encoders: Iterable[str], known
         known_languages,
         "listed in ingest/reference/languages.csv",
     )
+    _require_known(file, "scorers", study.scorers, known_scorers, "declared in embeddings/scorers.py")
     archive = os.environ.get(ARCHIVE_VARIABLE)
     return study.model_copy(
         update={
@@ -126,6 +135,7 @@ def study_table(study: Study) -> pa.Table:
             ("agents", names),
             ("encoders", names),
             ("fields", names),
+            ("scorers", names),
             ("incomplete_sessions", pa.string()),
             ("rejects", pa.string()),
             ("n_resamples", pa.int64()),

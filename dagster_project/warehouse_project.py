@@ -46,7 +46,8 @@ def fresh_manifest() -> Path:
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     if any(file.stat().st_mtime > written for file in _project_files()):
         os.environ.setdefault(LAKE_VARIABLE, str(PROJECT_ROOT / "lake"))
-        dbt_resource.cli(["parse", "--quiet"], target_path=dbt_project.target_path).wait()
+        # A partial parse loses what yml files say about singular tests whose parents changed.
+        dbt_resource.cli(["parse", "--quiet", "--no-partial-parse"], target_path=dbt_project.target_path).wait()
     return manifest
 
 

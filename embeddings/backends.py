@@ -45,7 +45,7 @@ class SentenceTransformersEncoder:
             )
         self._spec = spec
         cuda = torch.cuda.is_available()
-        revision, commit = _resolve_revision(spec)
+        revision, commit = resolve_revision(spec)
         try:
             self._model = library.SentenceTransformer(
                 spec.model,
@@ -54,7 +54,7 @@ class SentenceTransformersEncoder:
                 model_kwargs={"dtype": getattr(torch, spec.dtype)},
             )
         except OSError as error:
-            raise _missing_weights(spec) from error
+            raise missing_weights(spec) from error
 
         if self._model.dtype != getattr(torch, spec.dtype):
             raise EncoderSettingsError(
@@ -201,7 +201,15 @@ def _require_settings(spec: EncoderSpec, **possible: Any) -> None:
             )
 
 
-def _resolve_revision(spec: EncoderSpec) -> tuple[str | None, str]:
+class HubModel(Protocol):
+    """Names weights: a model of the Hugging Face Hub or a directory, at a revision."""
+
+    name: str
+    model: str
+    revision: str
+
+
+def resolve_revision(spec: HubModel) -> tuple[str | None, str]:
     """What to load, and a name of it that never moves: a commit of the Hub, or the digest of a local directory."""
     if Path(spec.model).is_dir():
         if spec.revision != "local":
@@ -214,11 +222,11 @@ def _resolve_revision(spec: EncoderSpec) -> tuple[str | None, str]:
     try:
         commit = hub.resolve_revision(spec.model, revision=spec.revision).resolved
     except (OSError, hub.errors.RevisionResolutionError, hub.errors.HFValidationError) as error:
-        raise _missing_weights(spec) from error
+        raise missing_weights(spec) from error
     return commit, commit
 
 
-def _missing_weights(spec: EncoderSpec) -> EncoderUnavailable:
+def missing_weights(spec: HubModel) -> EncoderUnavailable:
     return EncoderUnavailable(
         f"encoder {spec.name!r}: {spec.model} at revision {spec.revision!r} is neither in the Hugging Face cache nor "
         f"can it be downloaded. With a network, run: hf download {spec.model} --revision {spec.revision}; "

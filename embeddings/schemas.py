@@ -66,6 +66,33 @@ ENCODERS = pa.schema(
     ]
 )
 
+# One row per pair, extractor, field and scorer. `scorer` is a pair scorer, or an encoder for its cosine.
+PAIR_SCORES = pa.schema(
+    [
+        _column("argument_id", pa.string()),
+        _column("nearest_argument_id", pa.string()),
+        _column("extractor", pa.string()),
+        _column("field", pa.string()),
+        _column("scorer", pa.string()),
+        _column("score", pa.float64()),
+    ]
+)
+
+# One row per pair scorer, as it was run.
+SCORERS = pa.schema(
+    [
+        _column("scorer", pa.string()),
+        _column("backend", pa.string()),
+        _column("model", pa.string()),
+        _column("revision", pa.string()),
+        _column("resolved_revision", pa.string()),
+        _column("max_length", pa.int32(), nullable=True),
+        _column("batch_size", pa.int32(), nullable=True),
+        _column("device", pa.string()),
+        _column("library_versions", pa.map_(pa.string(), pa.string())),
+    ]
+)
+
 
 def vector_part(dimension: int) -> pa.Schema:
     """One row per text of a part of the vector store. The schema's metadata says how the part was encoded."""

@@ -105,8 +105,8 @@ def archive(
 def argument_units(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]) -> dg.MaterializeResult:
     """The extractors' answers as argument units, or as failures with a reason. One row per argument and extractor."""
     with told_plainly(), lake.replace("argument_units") as directory:
-        accepted = _accepted(lake.table("archive"))
-        report = parse_extractions(accepted, directory, reporter(context.log, "parsing answers", "answers"))
+        usable = accepted(lake.table("archive"))
+        report = parse_extractions(usable, directory, reporter(context.log, "parsing answers", "answers"))
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": report.n_arguments,
@@ -142,7 +142,7 @@ def _read(part: Part, lake: Lake, context: dg.AssetExecutionContext) -> PartRepo
     return report
 
 
-def _accepted(directory: Path) -> Path:
+def accepted(directory: Path) -> Path:
     """`directory`, an archive's, unless its checks have refused it. Raises ArchiveError with their findings."""
     if (directory / REFUSED).exists():
         reasons = (directory / REFUSED).read_text(encoding="utf-8")

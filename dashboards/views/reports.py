@@ -13,6 +13,15 @@ TITLES = {
     "table_06": "Table 6: agent against agent, Chinese–English gap",
     "table_08": "Table 8: effect of the diversity prompt within language",
     "table_09": "Table 9: effect of the diversity prompt on the Chinese–English gap",
+    "table_02": "Table 2: calibration in one view",
+    "table_18": "Table 18: translated and rescored",
+    "table_26": "Table 26: audit of the extraction",
+    "table_27": "Table 27: instruments against people's labels",
+    "table_28": "Table 28: rates of repetition among labelled pairs",
+    "table_29": "Table 29: tail rates and calibrated rates of repetition",
+    "table_32": "Table 32: what pairs of high similarity do",
+    "table_33": "Table 33: similarity and judged quality",
+    "table_34": "Table 34: what the diversity prompt changes",
 }
 HEADINGS = {
     "estimate": "Estimate",
@@ -24,7 +33,7 @@ HEADINGS = {
     "published_excludes_zero": "Published excludes zero",
 }
 # What stands in the columns above, formatted; every other column of a report says which row it is.
-MEASURES = {*HEADINGS, "ci_low", "ci_high", "interval_status"} | {
+MEASURES = {*HEADINGS, "ci_low", "ci_high", "interval_status", "interval_note"} | {
     f"published_{name}" for name in ("estimate", "ci_low", "ci_high")
 }
 

@@ -4,6 +4,8 @@
 
 {% set reports = {
     '3': 'table_03', '4': 'table_04', '5': 'table_05', '6': 'table_06', '8': 'table_08', '9': 'table_09',
+    '2': 'table_02', '18': 'table_18', '26': 'table_26', '27': 'table_27', '28': 'table_28', '29': 'table_29',
+    '32': 'table_32', '33': 'table_33', '34': 'table_34',
 } -%}
 
 with
@@ -11,7 +13,11 @@ with
 shown as (
 
     {% for number, report in reports.items() %}
-    select '{{ number }}' as "table", count(published_value) as n_values from {{ ref(report) }}
+    select
+        '{{ number }}' as "table",
+        count(published_value) {{ '+ count(published_uncertainty)' if number == '33' }} as n_values,
+
+    from {{ ref(report) }}
     {{ 'union all' if not loop.last }}
     {% endfor %}
 

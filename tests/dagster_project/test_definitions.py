@@ -29,6 +29,7 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
         "study",
         "archive",
         "vectors",
+        "instruments",
         "staging",
         "intermediate",
         "marts",
@@ -40,7 +41,15 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
     assert groups["archive"] == {"archive_part", "archive", "argument_units"}
     encoders = {"vectors/multilingual_e5_small", "vectors/use_multilingual_v3"}
     assert groups["vectors"] == encoders | {"max_prior_pairs", "null_maxima"}
-    assert groups["estimates"] == {"gap_estimates"}
+    assert groups["instruments"] == {"judgments", "pair_scores"}
+    assert groups["estimates"] == {
+        "gap_estimates",
+        "agreement",
+        "extraction_audit_rates",
+        "instrument_alignment",
+        "calibration",
+        "outcome_associations",
+    }
     assert groups["publish"] == {"published_warehouse"}
     assert {"marts/turn_similarity", "marts/session_similarity", "marts/gap_estimates"} <= groups["marts"]
     assert {f"reports/table_{number}" for number in ("03", "04", "05", "06", "08", "09")} <= groups["reports"]
@@ -59,6 +68,8 @@ def test_the_story_runs_from_the_archive_to_the_published_warehouse(graph: Asset
     assert "vectors/use_multilingual_v3" in ancestors("marts/max_prior_pairs")
     assert "marts/motion_contrasts" in ancestors("gap_estimates")
     assert "gap_estimates" in ancestors("reports/table_03")
+    assert {"judgments", "marts/pair_judgments"} <= ancestors("instrument_alignment")
+    assert {"pair_scores", "marts/calibration_pairs"} <= ancestors("reports/table_02")
     assert {"reports/table_03", "marts/turns", "gap_estimates", "study"} <= ancestors("published_warehouse")
 
 
@@ -82,7 +93,17 @@ def test_the_whole_study_is_one_run_without_partitions(definitions: dg.Definitio
 def test_what_opens_the_working_database_shares_one_pool(definitions: dg.Definitions) -> None:
     writers = {node.name: set(node.definition.pools) for node in definitions.resolve_job_def("whole_study").nodes}
     in_pool = {name for name, pools in writers.items() if pools == {"warehouse_writer"}}
-    assert in_pool == {"dbt_marts", "gap_estimates", "dbt_reports", "published_warehouse"}
+    assert in_pool == {
+        "dbt_marts",
+        "gap_estimates",
+        "agreement",
+        "extraction_audit_rates",
+        "instrument_alignment",
+        "calibration",
+        "outcome_associations",
+        "dbt_reports",
+        "published_warehouse",
+    }
 
 
 def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph) -> None:

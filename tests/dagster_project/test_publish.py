@@ -25,7 +25,7 @@ RELATIONS = [Relation("marts", "study"), Relation("marts", "turns"), Relation("r
 def lake(tmp_path: Path) -> Lake:
     lake = Lake(tmp_path / "somebody's lake")
     lake.build.mkdir(parents=True)
-    for name in (*BUILT_FROM, ESTIMATES):
+    for name in (*BUILT_FROM, *ESTIMATES):
         fill(lake, name, "first")
     build(lake, turns=[(1, 0.5), (2, 0.25)])
     return lake
@@ -132,7 +132,7 @@ def test_without_a_build_the_refusal_says_what_to_do(tmp_path: Path) -> None:
         publish_build(Lake(tmp_path), RELATIONS)
 
 
-@pytest.mark.parametrize("name", [*BUILT_FROM, ESTIMATES])
+@pytest.mark.parametrize("name", [*BUILT_FROM, *ESTIMATES])
 def test_a_build_of_an_earlier_state_of_the_lake_is_refused(lake: Lake, name: str) -> None:
     fill(lake, name, "second")
     with pytest.raises(IncompleteBuild, match=f"{name} changed since"):

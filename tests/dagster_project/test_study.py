@@ -7,11 +7,12 @@ import pytest
 from dagster_project.study import STUDIES, Study, StudyError, load_study, study_table
 
 ENCODERS = ["multilingual-e5-small", "use-multilingual-v3", "bge-m3", "multilingual-e5-large", "labse"]
+SCORERS = ["chrf", "bge-reranker-v2-m3"]
 LANGUAGES = ["en", "ar", "es", "fr", "ru", "zh"]
 
 
 def load(named: str | None = None) -> Study:
-    return load_study(named, known_encoders=ENCODERS, known_languages=LANGUAGES)
+    return load_study(named, known_encoders=ENCODERS, known_languages=LANGUAGES, known_scorers=SCORERS)
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dagster_project.estimators.agreement import agreement_table
+from dagster_project.estimators.alignment import alignment_table
+from dagster_project.estimators.calibration import calibration_table, extraction_audit_table
 from dagster_project.estimators.contrasts import estimate_contrasts
+from dagster_project.estimators.outcomes import outcome_associations_table
+from dagster_project.estimators.resampled import Settings
 from tests.dbt.known_lake import KnownLake, write_lake
 
 PROJECT = Path(__file__).resolve().parents[2] / "dbt"
@@ -74,10 +80,31 @@ def build(home: Path) -> Built:
     dbt = Dbt(lake.root, home / "target")
     dbt("build", *BEFORE_ESTIMATES)
     with duckdb.connect(lake.root / "build" / "warehouse.duckdb", read_only=True) as warehouse:
-        contrasts = warehouse.sql("from marts.motion_contrasts").to_arrow_table()
-    estimates = estimate_contrasts(contrasts, n_resamples=200, seed=1, confidence=0.95, min_clusters=20)
-    directory = lake.root / "gap_estimates" / "current"
-    directory.mkdir(parents=True)
-    pq.write_table(estimates, directory / "gap_estimates.parquet")
+        estimates = estimate(warehouse)
+    for name, table in estimates.items():
+        directory = lake.root / name / "current"
+        directory.mkdir(parents=True)
+        pq.write_table(table, directory / f"{name}.parquet")
     dbt("build", *AFTER_ESTIMATES)
     return Built(lake, dbt, dbt.manifest)
+
+
+def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
+    """Every table of estimates from the marts, as the assets compute them."""
+
+    def mart(name: str) -> pa.Table:
+        return warehouse.sql(f"from marts.{name}").to_arrow_table()
+
+    resampling = Settings(n_resamples=200, seed=1)
+    return {
+        "gap_estimates": estimate_contrasts(
+            mart("motion_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
+        ),
+        "agreement": agreement_table(mart("ratings"), resampling),
+        "extraction_audit_rates": extraction_audit_table(mart("extraction_audits"), "en", resampling),
+        "instrument_alignment": alignment_table(mart("instrument_values"), resampling),
+        "calibration": calibration_table(mart("adjudicated_labels"), mart("calibration_pairs"), "en", resampling),
+        "outcome_associations": outcome_associations_table(
+            mart("session_outcomes"), mart("outcome_contrasts"), "baseline", resampling
+        ),
+    }

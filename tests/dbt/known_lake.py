@@ -19,6 +19,7 @@ from embeddings.schemas import ENCODERS, NULL_MAXIMA, PAIRS
 from ingest import reference
 from ingest.archive.schemas import ARCHIVE_SCHEMAS, REJECTS_SCHEMA
 from ingest.parse.schemas import ARGUMENTS_SCHEMA, EXTRACTION_PARSES_SCHEMA
+from tests.dbt.known_instruments import write_instruments
 
 AGENTS = {"pro_1": "claude", "con_1": "gpt-5.5", "pro_2": "mistral", "con_2": "deepseek"}
 TYPES_RAW = ("economic", " Moral ", "historical|economic", "unclear", "")
@@ -116,6 +117,7 @@ def write_lake(root: Path) -> KnownLake:
     _write_argument_units(lake)
     _write_pairs(lake)
     _write_null_maxima(lake)
+    write_instruments(root, study.encoders)
     return lake
 
 
@@ -198,24 +200,6 @@ def _write_archive(lake: KnownLake) -> None:
             for turn in range(1, debate.n_turns + 1)
         ]
         _write(directory / "turns" / f"language={language}", "turns", rows, ARCHIVE_SCHEMAS["turns"])
-    _write(
-        directory,
-        "annotations",
-        [
-            {
-                "task": "repetition",
-                "annotator": annotator,
-                "argument_id": "M1-en-baseline-r1/3/1",
-                "nearest_argument_id": "M1-en-baseline-r1/1/1",
-                "session_id": "M1-en-baseline-r1",
-                "turn_index": 3,
-                "label": 2,
-                **PROVENANCE,
-            }
-            for annotator in ("r1", "r2")
-        ],
-        ARCHIVE_SCHEMAS["annotations"],
-    )
     _write(
         directory,
         "rejects",

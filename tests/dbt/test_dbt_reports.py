@@ -9,6 +9,7 @@ import pytest
 from tests.dbt.dbt_runs import Built
 
 REPORTS = ("table_03", "table_04", "table_05", "table_06", "table_08", "table_09")
+INSTRUMENT_REPORTS = tuple(f"table_{number}" for number in ("02", "18", "26", "27", "28", "29", "32", "33", "34"))
 VALUES = [
     "estimate", "ci_low", "ci_high", "ci_excludes_zero", "n_motions", "interval_status",
     "published_value", "published_estimate", "published_ci_low", "published_ci_high", "published_excludes_zero",
@@ -35,7 +36,7 @@ def test_our_value_stands_beside_the_published_one_of_the_same_cell(warehouse: d
             f"""
             select avg(gap) from marts.language_gaps
             where condition = 'baseline' and extractor = 'main' and encoder = 'bge-m3' and field = 'claim'
-                and language = '{language}'
+                and variant = 'raw' and language = '{language}'
             """
         ).fetchall()[0][0]
         for language in ("ar", "zh")
@@ -62,7 +63,7 @@ def test_a_pair_of_agents_is_shown_in_the_published_direction(warehouse: duckdb.
         select -gap_estimates.estimate, published_values.estimate from marts.gap_estimates, reports.published_values
         where contrast = 'agent_contrast' and agent = 'gpt-5.5' and reference_agent = 'claude' and language = 'zh'
             and condition = 'baseline' and encoder = 'bge-m3' and field = 'claim' and extractor = 'main'
-            and "table" = '6' and "row" = 'Claude - GPT-5.5' and "column" = encoder
+            and variant = 'raw' and "table" = '6' and "row" = 'Claude - GPT-5.5' and "column" = encoder
         """
     ).fetchall()
     shown = warehouse.sql(
@@ -94,13 +95,13 @@ def test_views_work_in_a_copy_under_another_name_and_alias(built: Built, tmp_pat
         elsewhere.execute(f"attach '{copy}' as w (read_only)")
         # A catalog of the same name that holds nothing: a view that names its catalog would look there.
         elsewhere.execute("attach ':memory:' as warehouse")
-        for report in REPORTS:
+        for report in (*REPORTS, *INSTRUMENT_REPORTS):
             assert elsewhere.sql(f"select count(*) from w.reports.{report}").fetchall()[0][0] > 0
 
 
 def test_no_view_names_a_catalog(warehouse: duckdb.DuckDBPyConnection) -> None:
     views = warehouse.sql("select view_name, sql from duckdb_views() where not internal").fetchall()
-    assert {name for name, _ in views} == set(REPORTS)
+    assert {name for name, _ in views} == {*REPORTS, *INSTRUMENT_REPORTS}
     for name, sql in views:
         assert "warehouse" not in sql, name
         assert "scratch" not in sql, name

@@ -21,6 +21,7 @@ final as (
         agents,
         encoders,
         fields,
+        scorers,
 
         incomplete_sessions,
         rejects,

@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_pair_scores__scorers') }}
+
+)
+
+select * from final
