@@ -32,7 +32,7 @@ definitions = dg.Definitions(
         instruments.judgments,
         instruments.pair_scores_asset(scorer_specs, encoder_specs, max_prior_pairs),
         warehouse.dbt_marts,
-        estimates.gap_estimates,
+        *estimates.ESTIMATES,
         *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,

@@ -19,6 +19,10 @@ PUBLISHED_SCHEMAS = ("marts", "reports")
 BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "null_maxima", "judgments", "pair_scores")
 ESTIMATES = (
     "gap_estimates",
+    "regression_estimates",
+    "tail_rates",
+    "encoder_agreement",
+    "repeat_noise",
     "agreement",
     "extraction_audit_rates",
     "instrument_alignment",

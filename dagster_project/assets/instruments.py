@@ -3,20 +3,19 @@
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dagster_project import checks
 from dagster_project.assets.archive import accepted, archive, argument_units
+from dagster_project.assets.estimating import read, resampling, write
 from dagster_project.assets.vectors import ARGUMENTS
 from dagster_project.assets.warehouse import WRITER_POOL
 from dagster_project.estimators.agreement import agreement_table
 from dagster_project.estimators.alignment import alignment_table
 from dagster_project.estimators.calibration import calibration_table, extraction_audit_table
 from dagster_project.estimators.outcomes import outcome_associations_table
-from dagster_project.estimators.resampled import Settings
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
 from dagster_project.progress import reporter
@@ -93,8 +92,8 @@ def agreement(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -
 
     One row per comparison, judge, dimension, language, measure and pair of raters.
     """
-    (ratings,) = _read(lake, "ratings")
-    return _write(lake, "agreement", agreement_table(ratings, _resampling(settings)))
+    (ratings,) = read(lake, "from marts.ratings")
+    return write(lake, "agreement", agreement_table(ratings, resampling(settings)))
 
 
 @dg.asset(deps=[_mart("extraction_audits")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
@@ -103,9 +102,9 @@ def extraction_audit_rates(lake: dg.ResourceParam[Lake], settings: dg.ResourcePa
 
     One row per dimension, condition, language and reference language.
     """
-    (audits,) = _read(lake, "extraction_audits")
-    rates = extraction_audit_table(audits, settings.reference_language, _resampling(settings))
-    return _write(lake, "extraction_audit_rates", rates)
+    (audits,) = read(lake, "from marts.extraction_audits")
+    rates = extraction_audit_table(audits, settings.reference_language, resampling(settings))
+    return write(lake, "extraction_audit_rates", rates)
 
 
 @dg.asset(deps=[_mart("instrument_values")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
@@ -114,8 +113,8 @@ def instrument_alignment(lake: dg.ResourceParam[Lake], settings: dg.ResourcePara
 
     One row per instrument, field, language and measure.
     """
-    (values,) = _read(lake, "instrument_values")
-    return _write(lake, "instrument_alignment", alignment_table(values, _resampling(settings)))
+    (values,) = read(lake, "from marts.instrument_values")
+    return write(lake, "instrument_alignment", alignment_table(values, resampling(settings)))
 
 
 @dg.asset(
@@ -129,11 +128,11 @@ def calibration(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study])
 
     One row per quantity, collapse, encoder, field, bin, language and reference language.
     """
-    labels, pairs = _read(lake, "adjudicated_labels", "calibration_pairs")
+    labels, pairs = read(lake, "from marts.adjudicated_labels", "from marts.calibration_pairs")
     rates = calibration_table(
-        labels.filter(pc.field("in_analysis")), pairs, settings.reference_language, _resampling(settings)
+        labels.filter(pc.field("in_analysis")), pairs, settings.reference_language, resampling(settings)
     )
-    return _write(lake, "calibration", rates)
+    return write(lake, "calibration", rates)
 
 
 @dg.asset(
@@ -147,34 +146,12 @@ def outcome_associations(lake: dg.ResourceParam[Lake], settings: dg.ResourcePara
 
     One row per analysis and what it is about.
     """
-    sessions, contrasts = _read(lake, "session_outcomes", "outcome_contrasts")
-    associations = outcome_associations_table(sessions, contrasts, settings.baseline_condition, _resampling(settings))
-    return _write(lake, "outcome_associations", associations)
+    sessions, contrasts = read(lake, "from marts.session_outcomes", "from marts.outcome_contrasts")
+    associations = outcome_associations_table(sessions, contrasts, settings.baseline_condition, resampling(settings))
+    return write(lake, "outcome_associations", associations)
 
 
 ESTIMATES = [agreement, extraction_audit_rates, instrument_alignment, calibration, outcome_associations]
-
-
-def _read(lake: Lake, *marts: str) -> list[pa.Table]:
-    """These marts of the working database, which admits one process at a time."""
-    with lake.writer(), duckdb.connect(lake.build_warehouse, read_only=True) as warehouse:
-        return [warehouse.sql(f"from marts.{mart}").to_arrow_table() for mart in marts]
-
-
-def _write(lake: Lake, name: str, estimates: pa.Table) -> dg.MaterializeResult:
-    with lake.replace(name) as directory:
-        pq.write_table(estimates, directory / f"{name}.parquet")
-    statuses = estimates["interval_status"].value_counts().to_pylist()
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": estimates.num_rows,
-            "intervals": {status["values"]: status["counts"] for status in statuses},
-        }
-    )
-
-
-def _resampling(settings: Study) -> Settings:
-    return Settings(**settings.estimator.model_dump())
 
 
 def _labelled_pairs(archive_tables: Path) -> pa.Table:

@@ -149,10 +149,12 @@ def pearson(first: NDArray[np.float64], second: NDArray[np.float64], counts: Cou
 
 def ranks(values: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:
     """Ranks of the items of each row of ``counts`` from 1, ties at their middle: (rows, n_items)."""
-    _, group = np.unique(values, return_inverse=True)
-    in_group = counts @ np.eye(group.max() + 1)[group]
+    _, first, group = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    in_group = np.add.reduceat(counts[:, order], first, axis=1)
     below = np.cumsum(in_group, axis=1) - in_group
-    return (below + (in_group + 1) / 2)[:, group]
+    in_order = (below + (in_group + 1) / 2)[:, group]
+    return in_order[:, np.argsort(order, kind="stable")]
 
 
 def spearman(first: NDArray[np.float64], second: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:

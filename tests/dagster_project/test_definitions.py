@@ -44,6 +44,10 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
     assert groups["instruments"] == {"judgments", "pair_scores"}
     assert groups["estimates"] == {
         "gap_estimates",
+        "regression_estimates",
+        "tail_rates",
+        "encoder_agreement",
+        "repeat_noise",
         "agreement",
         "extraction_audit_rates",
         "instrument_alignment",
@@ -96,6 +100,10 @@ def test_what_opens_the_working_database_shares_one_pool(definitions: dg.Definit
     assert in_pool == {
         "dbt_marts",
         "gap_estimates",
+        "regression_estimates",
+        "tail_rates",
+        "encoder_agreement",
+        "repeat_noise",
         "agreement",
         "extraction_audit_rates",
         "instrument_alignment",

@@ -12,12 +12,17 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dagster_project.assets.estimates import SCORED_TURNS, SESSION_VALUES, TAIL_VALUES
 from dagster_project.estimators.agreement import agreement_table
 from dagster_project.estimators.alignment import alignment_table
 from dagster_project.estimators.calibration import calibration_table, extraction_audit_table
 from dagster_project.estimators.contrasts import estimate_contrasts
+from dagster_project.estimators.encoder_agreement import encoder_agreement_table
 from dagster_project.estimators.outcomes import outcome_associations_table
+from dagster_project.estimators.regression import regression_table
+from dagster_project.estimators.repeats import repeat_noise_table
 from dagster_project.estimators.resampled import Settings
+from dagster_project.estimators.tails import tail_rates_table
 from tests.dbt.known_lake import KnownLake, write_lake
 
 PROJECT = Path(__file__).resolve().parents[2] / "dbt"
@@ -100,6 +105,10 @@ def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         "gap_estimates": estimate_contrasts(
             mart("motion_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
         ),
+        "regression_estimates": regression_table(mart("regression_turns"), "en", resampling),
+        "tail_rates": tail_rates_table(warehouse.sql(TAIL_VALUES).to_arrow_table(), "en", resampling),
+        "encoder_agreement": encoder_agreement_table(warehouse.sql(SCORED_TURNS).to_arrow_table(), resampling),
+        "repeat_noise": repeat_noise_table(warehouse.sql(SESSION_VALUES).to_arrow_table(), resampling),
         "agreement": agreement_table(mart("ratings"), resampling),
         "extraction_audit_rates": extraction_audit_table(mart("extraction_audits"), "en", resampling),
         "instrument_alignment": alignment_table(mart("instrument_values"), resampling),

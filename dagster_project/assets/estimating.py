@@ -1,0 +1,34 @@
+"""What every asset of estimates does around its estimator: read the marts, write the table, say how it went."""
+
+import dagster as dg
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dagster_project.estimators.resampled import Settings
+from dagster_project.lake import Lake
+from dagster_project.study import Study
+
+
+def read(lake: Lake, *queries: str) -> list[pa.Table]:
+    """What these queries find in the marts of the working database, which admits one process at a time."""
+    with lake.writer(), duckdb.connect(lake.build_warehouse, read_only=True) as warehouse:
+        return [warehouse.sql(query).to_arrow_table() for query in queries]
+
+
+def write(lake: Lake, name: str, estimates: pa.Table) -> dg.MaterializeResult:
+    """Make `estimates` the lake's table `name`."""
+    with lake.replace(name) as directory:
+        pq.write_table(estimates, directory / f"{name}.parquet")
+    statuses = estimates["interval_status"].value_counts().to_pylist()
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": estimates.num_rows,
+            "intervals": {status["values"]: status["counts"] for status in statuses},
+        }
+    )
+
+
+def resampling(settings: Study) -> Settings:
+    """How the study resamples."""
+    return Settings(**settings.estimator.model_dump())

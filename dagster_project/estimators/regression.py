@@ -1,0 +1,303 @@
+"""Turn-level regressions of prior-argument similarity on language, with motion fixed effects [paper E.2, F.5].
+
+Specification A has the language alone, B adds phase, agent, role, side and motion effects, C adds what the extraction
+could account for. C is refitted on resampled motions as well, and B is fitted once more as a mixed model.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dagster_project.estimators.bootstrap import IntervalStatus, percentile_interval, resample_counts
+from dagster_project.estimators.grouped import Rows, groups
+from dagster_project.estimators.resampled import Settings
+
+CATEGORICAL = ("phase", "agent", "role", "side")
+CONTROLS = (
+    "mean_claim_length",
+    "n_arguments",
+    "empty_warrant_rate",
+    "empty_evidence_rate",
+    "prior_pool_size",
+    "sentence_count",
+)
+
+SPECIFICATIONS = ("A", "B", "C", "C_bootstrap", "mixed")
+
+_MEASURE = ["condition", "extractor", "encoder", "field", "variant"]
+# A diagonal of the triangular factor below this share of its column's length is rounding: the column depends on others.
+_DEPENDENT = 1e-9
+# Replicates solved at once: bounds the memory of their normal equations.
+_CHUNK = 500
+
+REGRESSION_ESTIMATES_SCHEMA = pa.schema(
+    [
+        pa.field("specification", pa.string(), nullable=False),
+        pa.field("term", pa.string(), nullable=False),
+        pa.field("language", pa.string(), nullable=False),
+        pa.field("reference_language", pa.string(), nullable=False),
+        *(pa.field(name, pa.string(), nullable=False) for name in _MEASURE),
+        pa.field("estimate", pa.float64()),
+        pa.field("std_error", pa.float64()),
+        pa.field("ci_low", pa.float64()),
+        pa.field("ci_high", pa.float64()),
+        pa.field("ci_excludes_zero", pa.bool_()),
+        pa.field("n_turns", pa.int64(), nullable=False),
+        pa.field("n_motions", pa.int64(), nullable=False),
+        pa.field("n_resamples", pa.int64()),
+        pa.field("seed", pa.int64()),
+        pa.field("dropped_columns", pa.list_(pa.string()), nullable=False),
+        pa.field("singular", pa.bool_()),
+        pa.field("interval_status", pa.string(), nullable=False),
+        pa.field("interval_note", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The columns of a regression: an outcome (n,), named regressors (n, k) and the motion of each row (n,).
+
+    The regressors are linearly independent, also given one intercept per motion where ``motion_effects`` says that
+    there are such; the columns that depended on those before them are named in ``dropped``.
+    """
+
+    outcome: NDArray[np.float64]
+    regressors: NDArray[np.float64]
+    names: tuple[str, ...]
+    motion: NDArray[np.int64]
+    motion_effects: bool
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients by name with standard errors and interval ends, each (k,); NaN where there is none."""
+
+    names: tuple[str, ...]
+    estimate: NDArray[np.float64]
+    std_error: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    singular: bool | None = None
+
+
+def design(rows: Rows, language: str, specification: str) -> Design:
+    """The design of specification A, B or C for ``language`` against the other language in ``rows``."""
+    columns: dict[str, NDArray[np.float64]] = {
+        "language": np.array([value == language for value in rows["language"]], dtype=np.float64)
+    }
+    if specification != "A":
+        for name in CATEGORICAL:
+            values = np.array([value or "" for value in rows[name]], dtype=object)
+            # The first level is the one that the others are compared with.
+            columns |= {f"{name}[{level}]": (values == level).astype(np.float64) for level in np.unique(values)[1:]}
+    if specification == "C":
+        columns |= {name: np.asarray(rows[name], dtype=np.float64) for name in CONTROLS}
+    motion = np.unique(np.asarray(rows["motion_id"], dtype=object), return_inverse=True)[1]
+    effects = specification != "A"
+    matrix = np.column_stack(list(columns.values()))
+    kept = independent_columns(_within(matrix, motion) if effects else matrix - matrix.mean(axis=0), matrix)
+    names = np.array(list(columns))
+    return Design(
+        outcome=np.asarray(rows["mean_arg_max_prev"], dtype=np.float64),
+        regressors=matrix[:, kept],
+        names=tuple(names[kept].tolist()),
+        motion=motion,
+        motion_effects=effects,
+        dropped=tuple(np.delete(names, kept).tolist()),
+    )
+
+
+def independent_columns(centred: NDArray[np.float64], matrix: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The columns of ``centred`` (n, k) that do not depend on the columns before them, in order.
+
+    ``matrix`` holds the columns before centring: its lengths say what counts as rounding.
+    """
+    length = np.linalg.norm(matrix, axis=0)
+    basis = np.empty((len(centred), 0))
+    kept = []
+    for column in range(centred.shape[1]):
+        rest = centred[:, column]
+        # Twice, because one projection leaves what rounding let through.
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > _DEPENDENT * max(length[column], 1e-300) * np.sqrt(len(centred)):
+            basis = np.column_stack([basis, rest / size])
+            kept.append(column)
+    return np.array(kept, dtype=np.int64)
+
+
+def fit_ols(given: Design, confidence: float) -> Fit:
+    """OLS with errors clustered by motion.
+
+    The small-sample factor G/(G−1) · (N−1)/(N−K), with the motion effects counted in K, and the normal distribution are
+    those of ``statsmodels`` with ``cov_type="cluster"``.
+    """
+    # Loaded here, because it takes longer to load than the rest of the definitions together.
+    from statsmodels.regression.linear_model import OLS
+
+    intercepts = (
+        np.eye(given.motion.max() + 1)[given.motion] if given.motion_effects else np.ones((len(given.motion), 1))
+    )
+    fit = OLS(given.outcome, np.column_stack([given.regressors, intercepts])).fit(
+        cov_type="cluster", cov_kwds={"groups": given.motion}
+    )
+    k = len(given.names)
+    low, high = fit.conf_int(1 - confidence)[:k].T
+    return Fit(given.names, fit.params[:k], fit.bse[:k], low, high)
+
+
+def fit_mixed(given: Design, confidence: float) -> Fit:
+    """The same fixed effects, motion effects included, and a random intercept by motion, by restricted likelihood.
+
+    ``singular`` says that the variance of the random intercept is on its boundary or not determined. The motion effects
+    leave it nothing to explain, so that is what to expect; the errors are then those of OLS without clustering.
+    """
+    from statsmodels.regression.mixed_linear_model import MixedLM
+    from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
+    intercepts = np.eye(given.motion.max() + 1)[given.motion]
+    model = MixedLM(given.outcome, np.column_stack([given.regressors, intercepts]), given.motion)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        fit = model.fit(reml=True, method=["lbfgs"])
+    k = len(given.names)
+    low, high = fit.conf_int(1 - confidence)[:k].T
+    doubted = any(issubclass(warning.category, ConvergenceWarning) for warning in raised)
+    singular = doubted or not fit.converged or bool(fit.cov_re[0, 0] < 1e-4 * fit.scale)
+    return Fit(given.names, np.asarray(fit.fe_params)[:k], np.asarray(fit.bse_fe)[:k], low, high, singular)
+
+
+def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The coefficients of OLS with motion effects, refitted on each resample of motions: (n_resamples, k).
+
+    ``counts`` (n_resamples, n_motions) says how often a resample holds each motion. Every drawn copy of a motion has
+    its own effect, so the copies' rows are centred by themselves, and a refit needs only how often to add each motion's
+    sums of squares and products. Where a resample makes columns dependent, its solution is the one of least length, as
+    ``statsmodels`` has it.
+    """
+    centred = _within(given.regressors, given.motion)
+    outcome = _within(given.outcome[:, None], given.motion)[:, 0]
+    # Columns of like length keep the normal equations well conditioned.
+    length = np.linalg.norm(centred, axis=0)
+    centred = centred / length
+    n_motions, k = counts.shape[1], centred.shape[1]
+    squares, products = np.zeros((n_motions, k, k)), np.zeros((n_motions, k))
+    np.add.at(squares, given.motion, centred[:, :, None] * centred[:, None, :])
+    np.add.at(products, given.motion, centred * outcome[:, None])
+
+    coefficients = np.empty((len(counts), k))
+    for start in range(0, len(counts), _CHUNK):
+        some = counts[start : start + _CHUNK]
+        left = (some @ squares.reshape(n_motions, k * k)).reshape(-1, k, k)
+        right = some @ products
+        smallest = np.linalg.eigvalsh(left)[:, 0]
+        regular = smallest > 1e-10
+        solved = np.empty((len(some), k))
+        solved[regular] = np.linalg.solve(left[regular], right[regular][:, :, None])[:, :, 0]
+        for row in np.flatnonzero(~regular):
+            # Least length in the columns' own units, not in those of the scaled ones.
+            scale = np.outer(length, length)
+            solved[row] = length * (np.linalg.pinv(left[row] * scale, rcond=1e-12) @ (right[row] * length))
+        coefficients[start : start + _CHUNK] = solved / length
+    return coefficients
+
+
+def regression_table(turns: pa.Table, reference_language: str, settings: Settings) -> pa.Table:
+    """One row in ``REGRESSION_ESTIMATES_SCHEMA`` per specification, term, language and measure.
+
+    ``turns`` has one row per turn and measure: motion_id, language, phase, agent, role, side, mean_arg_max_prev, the
+    columns of ``CONTROLS`` and condition, extractor, encoder, field, variant. Each other language is regressed against
+    ``reference_language``. What cannot be estimated keeps its row, with its reason in ``interval_note``.
+    """
+    rows: list[dict[str, object]] = []
+    for measure, members in groups(turns, _MEASURE):
+        for language in sorted(set(members["language"]) - {reference_language}):
+            part = _only(members, (language, reference_language))
+            key = measure | {"language": language, "reference_language": reference_language}
+            rows += [
+                key | {"specification": name} | row
+                for name in SPECIFICATIONS
+                for row in _estimates(name, part, language, settings)
+            ]
+    return pa.Table.from_pylist(rows, schema=REGRESSION_ESTIMATES_SCHEMA)
+
+
+def _estimates(specification: str, rows: Rows, language: str, settings: Settings) -> list[dict[str, object]]:
+    given = design(rows, language, {"C_bootstrap": "C", "mixed": "B"}.get(specification, specification))
+    n_motions = int(given.motion.max()) + 1
+    about = {
+        "n_turns": len(given.outcome),
+        "n_motions": n_motions,
+        "dropped_columns": list(given.dropped),
+        "n_resamples": settings.n_resamples if specification == "C_bootstrap" else None,
+        "seed": settings.seed if specification == "C_bootstrap" else None,
+    }
+    reason = _why_none(given, n_motions)
+    if reason:
+        return [about | _nothing("language", reason)]
+    few = n_motions < settings.min_clusters
+    status: IntervalStatus = "too_few_clusters" if few else "ok"
+    note = f"Only {n_motions} motions: clustered errors tend to be too small below {settings.min_clusters}."
+    if specification == "C_bootstrap":
+        counts = resample_counts(n_motions, settings.n_resamples, np.random.default_rng(settings.seed))
+        replicates = refit_on_resamples(given, counts.astype(np.float64))
+        low, high = percentile_interval(replicates.T, settings.confidence)
+        # The published row gives the mean of the refits, not the fit itself.
+        fit = Fit(given.names, replicates.mean(axis=0), replicates.std(axis=0, ddof=1), low, high)
+    elif specification == "mixed":
+        fit = fit_mixed(given, settings.confidence)
+    else:
+        fit = fit_ols(given, settings.confidence)
+    shown = [0, *(place for place, name in enumerate(fit.names) if name in CONTROLS)]
+    return [
+        about
+        | {
+            "term": fit.names[place],
+            "estimate": float(fit.estimate[place]),
+            "std_error": float(fit.std_error[place]),
+            "ci_low": float(fit.low[place]),
+            "ci_high": float(fit.high[place]),
+            "ci_excludes_zero": bool(fit.low[place] > 0 or fit.high[place] < 0),
+            "singular": fit.singular,
+            "interval_status": status,
+            "interval_note": note if few else None,
+        }
+        for place in shown
+        if np.isfinite([fit.estimate[place], fit.std_error[place], fit.low[place], fit.high[place]]).all()
+    ] or [about | _nothing("language", "The fit has no finite standard error.")]
+
+
+def _why_none(given: Design, n_motions: int) -> str | None:
+    if "language" not in given.names:
+        return "The two languages share no motion, so motion effects and language cannot be told apart."
+    if n_motions < 2:
+        return "Only one motion: errors clustered by motion need at least two."
+    if np.ptp(given.outcome) == 0:
+        return f"Every turn has the similarity {given.outcome[0]:g}: there is nothing to explain."
+    parameters = len(given.names) + (n_motions if given.motion_effects else 1)
+    if len(given.outcome) <= parameters:
+        return f"{len(given.outcome)} turns and {parameters} parameters: nothing is left to estimate errors from."
+    return None
+
+
+def _nothing(term: str, reason: str) -> dict[str, object]:
+    return {"term": term, "interval_status": "no_interval", "interval_note": reason}
+
+
+def _only(rows: Rows, languages: Sequence[str]) -> Rows:
+    use = [language in languages for language in rows["language"]]
+    return {name: [value for value, keep in zip(values, use, strict=True) if keep] for name, values in rows.items()}
+
+
+def _within(matrix: NDArray[np.float64], motion: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The columns less their means over the rows of each motion."""
+    sums = np.zeros((motion.max() + 1, matrix.shape[1]))
+    np.add.at(sums, motion, matrix)
+    return matrix - (sums / np.bincount(motion)[:, None])[motion]
