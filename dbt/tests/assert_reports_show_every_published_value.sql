@@ -4,8 +4,14 @@
 
 {% set reports = {
     '3': 'table_03', '4': 'table_04', '5': 'table_05', '6': 'table_06', '8': 'table_08', '9': 'table_09',
+    '1': 'table_01', '17': 'table_17', '20': 'table_20', '21': 'table_21', '22': 'table_22', '24': 'table_24',
     '2': 'table_02', '18': 'table_18', '26': 'table_26', '27': 'table_27', '28': 'table_28', '29': 'table_29',
     '32': 'table_32', '33': 'table_33', '34': 'table_34',
+} -%}
+{#- Columns of a report that hold a printed value of their own. -#}
+{% set beside = {
+    '17': '+ count(published_std_error)', '24': '+ count(published_std_error) + count(published_n_turns)',
+    '33': '+ count(published_uncertainty)',
 } -%}
 
 with
@@ -15,7 +21,7 @@ shown as (
     {% for number, report in reports.items() %}
     select
         '{{ number }}' as "table",
-        count(published_value) {{ '+ count(published_uncertainty)' if number == '33' }} as n_values,
+        count(published_value) {{ beside.get(number, '') }} as n_values,
 
     from {{ ref(report) }}
     {{ 'union all' if not loop.last }}

@@ -9,6 +9,7 @@ import pytest
 from tests.dbt.dbt_runs import Built
 
 REPORTS = ("table_03", "table_04", "table_05", "table_06", "table_08", "table_09")
+ROBUSTNESS_REPORTS = ("table_01", "table_17", "table_20", "table_21", "table_22", "table_24")
 INSTRUMENT_REPORTS = tuple(f"table_{number}" for number in ("02", "18", "26", "27", "28", "29", "32", "33", "34"))
 VALUES = [
     "estimate", "ci_low", "ci_high", "ci_excludes_zero", "n_motions", "interval_status",
@@ -95,13 +96,31 @@ def test_views_work_in_a_copy_under_another_name_and_alias(built: Built, tmp_pat
         elsewhere.execute(f"attach '{copy}' as w (read_only)")
         # A catalog of the same name that holds nothing: a view that names its catalog would look there.
         elsewhere.execute("attach ':memory:' as warehouse")
-        for report in (*REPORTS, *INSTRUMENT_REPORTS):
+        for report in (*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS):
             assert elsewhere.sql(f"select count(*) from w.reports.{report}").fetchall()[0][0] > 0
+
+
+def test_robustness_reports_show_the_numbers_of_their_marts(warehouse: duckdb.DuckDBPyConnection) -> None:
+    gap, published = warehouse.sql(
+        "select estimate, published_estimate from reports.table_01 "
+        "where variant = 'raw' and field = 'claim' and encoder = 'bge-m3' and language = 'zh'"
+    ).fetchall()[0]
+    assert (gap, published) == warehouse.sql(
+        "select estimate, 0.0469 from reports.table_04 where encoder = 'bge-m3'"
+    ).fetchall()[0]
+    estimators = dict(
+        warehouse.sql("select estimator, published_std_error from reports.table_17 where encoder = 'bge-m3'").fetchall()
+    )
+    assert estimators == {"bootstrap": "–", "ols_fixed_effects": "0.0033", "mixed": "0.0027"}
+    specifications = warehouse.sql(
+        "select specification, published_n_turns from reports.table_24 where encoder = 'bge-m3' and language = 'zh'"
+    ).fetchall()
+    assert specifications == [(name, "994") for name in ("A", "B", "C", "C_bootstrap")]
 
 
 def test_no_view_names_a_catalog(warehouse: duckdb.DuckDBPyConnection) -> None:
     views = warehouse.sql("select view_name, sql from duckdb_views() where not internal").fetchall()
-    assert {name for name, _ in views} == {*REPORTS, *INSTRUMENT_REPORTS}
+    assert {name for name, _ in views} == {*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS}
     for name, sql in views:
         assert "warehouse" not in sql, name
         assert "scratch" not in sql, name
