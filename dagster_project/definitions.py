@@ -47,6 +47,8 @@ definitions = dg.Definitions(
         dg.define_asset_job("read_archive", reading, description="Reads one part of the archive."),
     ],
     sensors=[archive_watch],
+    # As on the command line. A process a step would start two dozen times, and each start takes longer than most steps.
+    executor=dg.in_process_executor,
     resources={"lake": lake, "settings": settings, "dbt": dbt_resource},
     loggers={"console": dg.colored_console_logger, "terminal": terminal},
 )

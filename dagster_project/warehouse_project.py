@@ -45,9 +45,13 @@ def fresh_manifest() -> Path:
     manifest = dbt_project.manifest_path
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     if any(file.stat().st_mtime > written for file in _project_files()):
-        os.environ.setdefault(LAKE_VARIABLE, str(PROJECT_ROOT / "lake"))
+        # Parsing needs some lake. The one in force is not resolved yet, so the variable must not outlive the parse.
+        named = os.environ.get(LAKE_VARIABLE)
+        os.environ[LAKE_VARIABLE] = named or str(PROJECT_ROOT / "lake")
         # A partial parse loses what yml files say about singular tests whose parents changed.
         dbt_resource.cli(["parse", "--quiet", "--no-partial-parse"], target_path=dbt_project.target_path).wait()
+        if named is None:
+            del os.environ[LAKE_VARIABLE]
     return manifest
 
 

@@ -18,7 +18,7 @@ SESSIONS = "sessions.parquet"
 
 
 def vectors_asset(spec: EncoderSpec) -> dg.AssetsDefinition:
-    """The asset that encodes with one encoder. One each: under Dagster's default executor each has its own process."""
+    """The asset that encodes with one encoder."""
 
     @dg.asset(
         key=["vectors", spec.name.replace("-", "_").replace(".", "_")],

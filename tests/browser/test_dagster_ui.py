@@ -17,7 +17,7 @@ import pytest
 from tests.end_to_end.conftest import ROOT, Workplace, small_archive, workplace
 
 START_SECONDS = 120
-RUN_SECONDS = 300
+RUN_SECONDS = 600
 GROUPS = ["study", "archive", "vectors", "staging", "intermediate", "marts", "estimates", "reports", "publish"]
 
 

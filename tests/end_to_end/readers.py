@@ -1,8 +1,8 @@
-"""What a reader of the warehouse does, in a module that a reader's process imports quickly."""
+"""A reader as a process of its own: `python -m tests.end_to_end.readers WAREHOUSE STOP OUTCOME [keep]`."""
 
 import json
+import sys
 import time
-from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import duckdb
@@ -19,17 +19,23 @@ SEEN = """
 """
 
 
-def read_until(stop: Event, warehouse: Path, keep_open: bool, outcome: Path) -> None:
-    """Query the warehouse until `stop` is set, and write down what each look showed; an error is an outcome too."""
+def read_until(stop: Path, warehouse: Path, outcome: Path, keep_open: bool) -> None:
+    """Query the warehouse until the file `stop` is there, and write down what each look showed, or the error."""
     seen, error = [], None
     try:
-        while not stop.is_set():
+        while not stop.exists():
             with duckdb.connect(warehouse, read_only=True) as connection:
                 seen.append(connection.sql(SEEN).fetchall()[0])
-                while keep_open and not stop.wait(0.5):
+                while keep_open and not stop.exists():
                     # An open connection keeps the build that it opened, however many are published meanwhile.
                     assert connection.sql(SEEN).fetchall()[0] == seen[-1]
+                    time.sleep(0.5)
             time.sleep(0.5)
     except Exception as failure:
         error = repr(failure)
     outcome.write_text(json.dumps({"error": error, "seen": [list(map(str, row)) for row in seen]}))
+
+
+if __name__ == "__main__":
+    warehouse, stop, outcome = map(Path, sys.argv[1:4])
+    read_until(stop, warehouse, outcome, keep_open="keep" in sys.argv[4:])

@@ -1,12 +1,12 @@
 """Twenty readers of the warehouse while the study is built three times: no lock, and never two builds in one look."""
 
 import json
-import multiprocessing
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.end_to_end.conftest import Workplace, copy_of, small_archive
-from tests.end_to_end.readers import read_until
+from tests.end_to_end.conftest import ROOT, Workplace, copy_of, small_archive
 
 N_READERS = 20
 
@@ -17,27 +17,24 @@ def build_id(place: Workplace) -> str:
 
 def test_readers_never_meet_a_lock_or_half_a_build_while_the_study_is_built(small: Workplace, tmp_path: Path) -> None:
     place = copy_of(small, tmp_path / "read")
-    # Forked from a clean process: a fork of this one would hold its pipes and outlive a failed test.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.end_to_end.readers"])
-    stop = context.Event()
+    stop = tmp_path / "stop"
     outcomes = [tmp_path / f"reader-{number}.json" for number in range(N_READERS)]
+    command = [sys.executable, "-m", "tests.end_to_end.readers", place.warehouse, stop]
     readers = [
-        context.Process(target=read_until, args=(stop, place.warehouse, number == 0, outcome), daemon=True)
+        subprocess.Popen([*command, outcome, *(["keep"] if number == 0 else [])], cwd=ROOT)
         for number, outcome in enumerate(outcomes)
     ]
     builds = [build_id(place)]
     try:
-        for reader in readers:
-            reader.start()
         for motions in (["S01", "S02", "S03"], ["S01"], ["S02"]):
             small_archive(place.archive, motions=motions, conditions=["baseline"])
             place.must_run("run")
             builds.append(build_id(place))
-    finally:
-        stop.set()
+        stop.touch()
         for reader in readers:
-            reader.join(timeout=60)
+            reader.wait(timeout=120)
+    finally:
+        for reader in readers:
             reader.kill()
 
     told = [json.loads(outcome.read_text()) for outcome in outcomes]
