@@ -125,6 +125,13 @@ class BudgetReached(CallProblem):
     """The worst case of this call does not fit under the spending cap any more; it was not made."""
 
 
+class RunStopped(CallProblem):
+    """The run was asked to stop before this call was made."""
+
+    def __init__(self) -> None:
+        super().__init__("The run was asked to stop; the calls that were in flight are in the ledger.")
+
+
 Progress = Callable[[int, int], None]
 
 
@@ -132,7 +139,7 @@ class Caller(Protocol):
     """Makes calls, each at most once: a key that the ledger has answered returns its answer without a call."""
 
     def call(self, request: CallRequest) -> Answer:
-        """The answer. Raises ItemFailed, ProviderHalted or BudgetReached. May be called from several threads."""
+        """The answer. Raises ItemFailed, ProviderHalted, BudgetReached or RunStopped. Several threads may call."""
         ...
 
     def call_all(
