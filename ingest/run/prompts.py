@@ -207,7 +207,8 @@ def _words(path: Path, text: str) -> dict[str, Any]:
     if words["history"] not in _HISTORIES:
         raise TemplateError(f"{path}: history is {words['history']!r}; write {' or '.join(_HISTORIES)}.")
     entry = words["history_entry"]
-    check_placeholders(f"{path}: history_entry", entry, _ENTRY_PLACEHOLDERS, once=("speech",))
+    labels = _ENTRY_PLACEHOLDERS[:-1]
+    check_placeholders(f"{path}: history_entry", entry, _ENTRY_PLACEHOLDERS, optional=labels, once=("speech",))
     return words
 
 

@@ -35,15 +35,20 @@ def placeholders(text: str) -> list[str]:
     return _PLACEHOLDER.findall(text)
 
 
-def check_placeholders(where: str, text: str, known: Collection[str], once: Collection[str] = ()) -> None:
-    """Raises TemplateError when `text` has a placeholder outside `known`, lacks one, or repeats one of `once`."""
+def check_placeholders(
+    where: str, text: str, known: Collection[str], *, optional: Collection[str] = (), once: Collection[str] = ()
+) -> None:
+    """Raises TemplateError when `text` has another placeholder than `known`, repeats one of `once`, or lacks one.
+
+    The ones in `optional` may be lacking.
+    """
     found = placeholders(text)
     if unknown := sorted(set(found) - set(known)):
         raise TemplateError(
             f"{where} has the unknown placeholder {_listed(unknown)}. Known are {_listed(known)}; "
             "write other words without braces."
         )
-    if missing := [name for name in known if name not in found]:
+    if missing := [name for name in known if name not in found and name not in optional]:
         raise TemplateError(f"{where} lacks the placeholder {_listed(missing)}. Put it where its text belongs.")
     if repeated := [name for name in once if found.count(name) > 1]:
         raise TemplateError(f"{where} has {_listed(repeated)} more than once. Keep one of them.")
