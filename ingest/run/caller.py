@@ -26,7 +26,8 @@ from ingest.run.call import (
 )
 from ingest.run.failures import Failure, Response, judge
 from ingest.run.ledger import Completion, Ledger, Sent
-from ingest.run.limits import Gate, SpendingCap
+from ingest.run.limits import Gate
+from ingest.run.money import Prices, SpendingCap, TablePrices, allowed_output_tokens
 
 
 class Exchange(Response, Protocol):
@@ -45,24 +46,6 @@ class Wire(Protocol):
     def send(self, request: CallRequest, on_send: Callable[[Sent], None]) -> Exchange: ...
 
     def close(self) -> None: ...
-
-
-class Prices(Protocol):
-    """What calls cost, in US dollars; None is unknown."""
-
-    def cost(self, agent: Agent, usage: Usage) -> Decimal | None: ...
-
-    def worst_case(self, request: CallRequest) -> Decimal | None: ...
-
-
-class UnknownPrices:
-    """No price is known: costs are recorded as unknown, and a spending cap cannot be kept."""
-
-    def cost(self, agent: Agent, usage: Usage) -> Decimal | None:
-        return None
-
-    def worst_case(self, request: CallRequest) -> Decimal | None:
-        return None
 
 
 @dataclass(frozen=True)
@@ -103,7 +86,7 @@ class LedgerCaller:
         self._purpose = purpose
         self._study = study
         self._wire = wire
-        self._prices = prices or UnknownPrices()
+        self._prices = prices or TablePrices()
         self._cap = spending_cap
         self._retry = retry or RetryPolicy()
         spending = ledger.spending()
@@ -330,8 +313,7 @@ _BYTES_PER_TOKEN = 3.0
 def estimated_tokens(request: CallRequest) -> int:
     """About how many tokens a call takes, prompt and the longest answer it allows together."""
     prompt = sum(len(message["content"].encode()) for message in request.messages)
-    allowed = request.sampling.get("max_tokens") or request.sampling.get("max_completion_tokens") or 0
-    return math.ceil(prompt / _BYTES_PER_TOKEN) + allowed
+    return math.ceil(prompt / _BYTES_PER_TOKEN) + (allowed_output_tokens(request) or 0)
 
 
 def workers_for(agents: Iterable[Agent], most: int = 256) -> int:

@@ -267,6 +267,19 @@ class Ledger:
         with self._reading, _told(self.path):
             return answer_of(self._reader, key)
 
+    def last_failure(self, session_id: str, turn_index: int) -> tuple[str, str] | None:
+        """Code and reason of the last attempt at a turn, None when there was none or it was answered."""
+        with self._reading, _told(self.path):
+            row = self._reader.execute(_LAST_ATTEMPT, (session_id, turn_index)).fetchone()
+        return None if row is None or row[0] in ("answered", "set_aside") else (row[1], row[2])
+
+    def started_at(self, attempt_id: int) -> str:
+        """When an attempt left."""
+        with self._reading, _told(self.path):
+            return self._reader.execute(
+                "select started_at from attempts where attempt_id = ?", (attempt_id,)
+            ).fetchone()[0]
+
     def set_aside(self, session_id: str, reason: str) -> int:
         """Takes a session's answers out of use, so that it is debated anew; returns how many (rows stay)."""
         statement = (
@@ -397,6 +410,11 @@ _INSERT_ATTEMPT = "insert into attempts ({}) values ({})".format(
 _COMPLETE_ATTEMPT = "update attempts set {} where attempt_id = :attempt_id".format(
     ", ".join(f"{name} = :{name}" for name in _COMPLETION_COLUMNS)
 )
+_LAST_ATTEMPT = """
+    select outcome, code, reason from attempts
+    where session_id = ? and turn_index = ? and stage = 'debate' and outcome is not null
+    order by attempt_id desc limit 1
+"""
 _ANSWER = """
     select attempt_id, text, finish_reason, model_reported, cost, finished_at,
         input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens

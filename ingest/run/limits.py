@@ -8,10 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 
 from ingest.run.agents import Provider
-from ingest.run.call import BudgetReached
 
 WINDOW_S = 60.0
 
@@ -92,51 +90,3 @@ class Gate:
         full = requests is not None and len(self._recent) >= requests
         spent = budget is not None and self._tokens > 0 and self._tokens + tokens > budget
         return self._recent[0].at + WINDOW_S - now if full or spent else 0.0
-
-
-class SpendingCap:
-    """Sees to it that what is spent, plus the worst case of all calls in flight, stays under a cap in US dollars."""
-
-    def __init__(self, cap: Decimal | None, spent: Decimal = Decimal(0)) -> None:
-        self._cap = cap
-        self._spent = spent
-        self._reserved = Decimal(0)
-        self._change = threading.Condition()
-
-    @contextmanager
-    def reserved(self, worst_case: Decimal | None, what: str) -> Iterator[Callable[[Decimal | None], None]]:
-        """Holds a call's worst case while it is made.
-
-        The yielded function takes what the call cost; None is unknown and counts at its worst case. A call that is
-        never said to cost something cost nothing. Waits while calls in flight may still turn out cheaper. Raises
-        BudgetReached when the worst case does not fit even without them, or when there is a cap and the worst case is
-        not known.
-        """
-        if self._cap is not None and worst_case is None:
-            raise BudgetReached(
-                f"The worst case of a call of {what} is not known: the spending cap of {self._cap} USD cannot be kept. "
-                "Give its agent a price and a max_tokens in the agents file, or run without a cap."
-            )
-        amount = worst_case or Decimal(0)
-        with self._change:
-            while self._cap is not None and self._spent + self._reserved + amount > self._cap:
-                if not self._reserved:
-                    raise BudgetReached(
-                        f"The spending cap of {self._cap} USD is reached: {self._spent} USD are or may be spent, and "
-                        f"a call of {what} may cost {amount} USD. Raise the cap to go on."
-                    )
-                self._change.wait()
-            self._reserved += amount
-        cost = Decimal(0)
-
-        def settle(known: Decimal | None) -> None:
-            nonlocal cost
-            cost = amount if known is None else known
-
-        try:
-            yield settle
-        finally:
-            with self._change:
-                self._reserved -= amount
-                self._spent += cost
-                self._change.notify_all()

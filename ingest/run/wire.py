@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,8 +95,8 @@ class LiteLLMWire:
                     **_optional(request),
                 )
         except Exception as error:
-            if attempt.refused is not None:
-                raise attempt.refused from error
+            if attempt.fault is not None:
+                raise attempt.fault from error
             attempt.exchange.error = attempt.exchange.error or _redact(_first_line(error), attempt.secret)
         else:
             if attempt.exchange.sent is None:
@@ -126,10 +127,12 @@ def _read(response: Any, exchange: Exchange) -> None:
 
 
 def _usage(response: Any, body: bytes | None) -> Usage:
-    """LiteLLM fills in what a provider did not say; tokens count only when the raw answer has some."""
+    """The tokens as LiteLLM sorts them, as far as the provider counted them: LiteLLM fills the rest with zeros."""
     raw = json.loads(body or b"{}")
-    if not isinstance(raw, dict) or not (raw.get("usage") or "eval_count" in raw):
+    counted = raw.get("usage") if isinstance(raw, dict) else None
+    if not counted and "eval_count" not in raw:
         return Usage()
+    said = json.dumps(counted)
     usage = response.usage
     prompt, completion = (
         getattr(usage, "prompt_tokens_details", None),
@@ -138,9 +141,9 @@ def _usage(response: Any, body: bytes | None) -> Usage:
     return Usage(
         input_tokens=usage.prompt_tokens,
         output_tokens=usage.completion_tokens,
-        cached_input_tokens=getattr(prompt, "cached_tokens", None),
-        cache_write_tokens=getattr(prompt, "cache_creation_tokens", None),
-        reasoning_tokens=getattr(completion, "reasoning_tokens", None),
+        cached_input_tokens=getattr(prompt, "cached_tokens", None) if "cach" in said else None,
+        cache_write_tokens=getattr(prompt, "cache_creation_tokens", None) if "creation" in said else None,
+        reasoning_tokens=getattr(completion, "reasoning_tokens", None) if "reasoning" in said else None,
     )
 
 
@@ -150,7 +153,7 @@ class _Attempt:
     timeout_s: float
     on_send: Callable[[Sent], None]
     exchange: Exchange = field(default_factory=Exchange)
-    refused: BaseException | None = None
+    fault: BaseException | None = None
 
 
 _attempt: contextvars.ContextVar[_Attempt] = contextvars.ContextVar("attempt")
@@ -176,7 +179,7 @@ class _RecordingTransport(httpx.BaseTransport):
         except BaseException as error:
             # The first answer stands when only a second request was refused.
             if exchange.sent is None:
-                attempt.refused = error
+                attempt.fault = error
             raise
         started = time.monotonic()
         chunks: list[bytes] = []
@@ -184,13 +187,16 @@ class _RecordingTransport(httpx.BaseTransport):
             response = self._transport(request.url).handle_request(request)
             exchange.status = response.status_code
             exchange.headers = _headers(response.headers, attempt.secret)
-            with response:
+            with closing(response):
                 for chunk in response.iter_bytes():
                     chunks.append(chunk)
                     if time.monotonic() - started > attempt.timeout_s:
                         raise httpx.ReadTimeout(f"the answer was not complete after {attempt.timeout_s:g} s")
-        except Exception as error:
+        except (httpx.HTTPError, OSError) as error:
             exchange.error = _redact(_first_line(error), attempt.secret)
+            raise
+        except BaseException as error:
+            attempt.fault = error
             raise
         finally:
             exchange.latency_s = time.monotonic() - started
