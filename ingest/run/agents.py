@@ -99,7 +99,7 @@ def load_agents(path: Path = DECLARED) -> dict[str, Agent]:
     Raises AgentSettingsError naming the file, the entry and the remedy.
     """
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeys)
     except OSError as error:
         raise AgentSettingsError(f"{path} cannot be read ({error.strerror}). Check that the file exists.") from error
     except yaml.YAMLError as error:
@@ -116,6 +116,16 @@ def load_agents(path: Path = DECLARED) -> dict[str, Agent]:
         name: _agent(f"{path}: agent {name!r}", name, entry, providers)
         for name, entry in _section(path, document, "agents").items()
     }
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML in which a name that occurs twice is an error; PyYAML keeps the last one silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        names = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise yaml.constructor.ConstructorError(None, None, f"{repeated[0]!r} occurs twice", node.start_mark)
+        return super().construct_mapping(node, deep)
 
 
 def _section(path: Path, document: Mapping[str, Any], section: str) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class LedgerCaller:
         self._purpose = purpose
         self._study = study
         self._wire = wire
+        self._owns_wire = wire is None
         self._prices = prices or TablePrices()
         self._cap = spending_cap
         self._retry = retry or RetryPolicy()
@@ -117,7 +118,7 @@ class LedgerCaller:
         """Ends the run in the ledger, if any call was due."""
         if self._run_id is not None:
             self._ledger.end_run(self._run_id, ending)
-            assert self._wire is not None
+        if self._owns_wire and self._wire is not None:
             self._wire.close()
 
     def call(self, request: CallRequest) -> Answer:

@@ -57,7 +57,24 @@ DATED = {
     "deepseek-chat": "deepseek-chat",
     "mistral-large-latest": "mistral-large-2512",
 }
-_WORDS = "the motion helps cities because costs fall and people travel more while critics say budgets break".split()
+_WORDS = [
+    "the",
+    "motion",
+    "helps",
+    "cities",
+    "because",
+    "costs",
+    "fall",
+    "and",
+    "people",
+    "travel",
+    "more",
+    "while",
+    "critics",
+    "say",
+    "budgets",
+    "break",
+]
 
 
 def speech(body: bytes) -> str:
@@ -76,7 +93,7 @@ def completion(
     text: str | None,
     *,
     finish: str = "stop",
-    usage: dict[str, Any] | None | str = "default",
+    usage: dict[str, Any] | str | None = "default",
     message: dict[str, Any] | None = None,
 ) -> bytes:
     """The body of an answer in the provider's format. `usage=None` leaves usage out."""
@@ -157,9 +174,7 @@ class ProviderServer:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, "127.0.0.1", self.port, backlog=512)
-        )
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", self.port, backlog=512))
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         self._loop.run_forever()
