@@ -13,6 +13,7 @@ import os
 import threading
 import time
 import urllib.request
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from typing import Any
 # path as all others instead of the OpenAI client, which has retries of its own.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 os.environ["EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER"] = "True"
-
 import httpx
 import litellm
 from litellm._internal_context import internal_sub_call
@@ -30,6 +30,9 @@ from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
 from ingest.run.call import CallRequest, Usage
 from ingest.run.ledger import Sent
+
+# Pydantic remarks on LiteLLM's type declarations, one by one; nobody here can do anything about them.
+warnings.filterwarnings("ignore", message=r".*`ReadOnly` qualifier", category=UserWarning)
 
 _SECRET_HEADERS = ("authorization", "cookie", "key", "organization", "secret", "token", "user")
 _REMOVED = "[removed]"

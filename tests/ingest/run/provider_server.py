@@ -179,6 +179,11 @@ class ProviderServer:
         self._ready.set()
         self._loop.run_forever()
         server.close()
+        open_ = asyncio.all_tasks(self._loop)
+        for task in open_:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*open_, return_exceptions=True))
+        self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
