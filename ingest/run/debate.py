@@ -16,7 +16,6 @@ from ingest.run.call import (
     BudgetReached,
     CallProblem,
     CallRequest,
-    ItemFailed,
     Progress,
     ProviderHalted,
 )
@@ -88,14 +87,14 @@ class DebateReport:
         ]
         if self.budget is not None:
             parts.append(str(self.budget))
-        others = sorted({debate.code for debate in self.debates if debate.status in _LEFT and debate.code} - _RUN_WIDE)
+        explained = {"not_reached", *(halt.kind for halt in self.halts)}
+        others = sorted({debate.code for debate in self.debates if debate.code} - explained)
         if others:
             parts.append(f"Single debates stopped for: {', '.join(others)}.")
         return f"{' '.join(parts)} To go on: {resume_command}"
 
 
 _LEFT: tuple[Status, ...] = ("partial", "failed", "waiting")
-_RUN_WIDE = {"provider_halted", "budget_reached", "not_reached"}
 
 
 def hold_debates(
@@ -122,13 +121,16 @@ def hold_debates(
         for session in planned:
             if debate_in_ledger(session, agents, render, ledger).status == "partial":
                 ledger.set_aside(session.session_id, "The debate was begun anew, since it was not complete.")
-    stopped: dict[str, CallProblem] = {}
+    over_budget: list[BudgetReached] = []
 
     def hold(session: PlannedSession) -> None:
         try:
             _turns(session, agents, render, caller.call)
-        except CallProblem as problem:
-            stopped[session.session_id] = problem
+        except BudgetReached as problem:
+            over_budget.append(problem)
+        except CallProblem:
+            # What failed is in the ledger, who halted is known to the caller; the report is made from both.
+            return
 
     seats = [agents[name] for session in planned for name in session.role_mapping.values()]
     ended = 0
@@ -147,11 +149,8 @@ def hold_debates(
             for future in running:
                 future.cancel()
             raise
-    debates = tuple(
-        _stopped_by(debate_in_ledger(s, agents, render, ledger), stopped.get(s.session_id)) for s in planned
-    )
-    budget = next((problem for problem in stopped.values() if isinstance(problem, BudgetReached)), None)
-    return DebateReport(debates, caller.halts, budget)
+    debates = tuple(debate_in_ledger(session, agents, render, ledger) for session in planned)
+    return DebateReport(debates, caller.halts, next(iter(over_budget), None))
 
 
 def debate_in_ledger(planned: PlannedSession, agents: Mapping[str, Agent], render: Render, ledger: Ledger) -> Debate:
@@ -212,14 +211,6 @@ def _changed_builds(turns: Sequence[Turn]) -> str | None:
             builds[turn.agent.name].append(reported)
     changed = [f"{agent} spoke as {' and as '.join(names)}" for agent, names in builds.items() if len(names) > 1]
     return f"{'; '.join(changed)}." if changed else None
-
-
-def _stopped_by(debate: Debate, problem: CallProblem | None) -> Debate:
-    """The debate with what stopped it in this run, which the ledger does not hold when no request left."""
-    if problem is None or debate.status == "complete" or isinstance(problem, ItemFailed):
-        return debate
-    codes = {ProviderHalted: "provider_halted", BudgetReached: "budget_reached"}
-    return Debate(debate.planned, debate.turns, debate.status, codes.get(type(problem), "stopped"), str(problem))
 
 
 def _check(planned: Sequence[PlannedSession], agents: Mapping[str, Agent]) -> None:
