@@ -13,6 +13,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Protocol
 
+from ingest.errors import IngestError
 from ingest.run.agents import Agent
 from ingest.run.call import (
     Answer,
@@ -28,6 +29,10 @@ from ingest.run.failures import Failure, Response, judge
 from ingest.run.ledger import Completion, Ledger, Sent
 from ingest.run.limits import Gate
 from ingest.run.money import Prices, SpendingCap, TablePrices, allowed_output_tokens
+
+
+class LiteLLMMissing(IngestError):
+    """LiteLLM is not installed. `str()` holds the command that installs it."""
 
 
 class Exchange(Response, Protocol):
@@ -258,9 +263,7 @@ class LedgerCaller:
         with self._lock:
             if self._run_id is None:
                 if self._wire is None:
-                    from ingest.run.wire import LiteLLMWire
-
-                    self._wire = LiteLLMWire()
+                    self._wire = _open_wire()
                 self._run_id = self._ledger.begin_run(
                     self._purpose, study=self._study, spending_cap=self._cap, litellm_version=self._wire.version
                 )
@@ -305,6 +308,17 @@ class LedgerCaller:
             reason = f"{self._in_a_row[name]} calls in a row failed. The last: {failure.reason}"
             remedy = failure.remedy or "Check the network, the endpoint and the provider's status page"
             raise self._halt(request, Failure("provider", "nothing_works", reason, remedy))
+
+
+def _open_wire() -> Wire:
+    try:
+        from ingest.run.wire import LiteLLMWire
+    except ModuleNotFoundError as error:
+        raise LiteLLMMissing(
+            f"Calling models needs LiteLLM ({error}). Install it: "
+            ".venv/bin/pip install -c requirements.lock -e '.[generate]'"
+        ) from error
+    return LiteLLMWire()
 
 
 # Bytes a token at least, in any of the study's languages: enough for keeping to a limit, never for money.

@@ -57,7 +57,8 @@ class Gate:
             if slot is not None:
                 with self._change:
                     self._in_flight -= 1
-                    self._change.notify_all()
+                    # One place became free; waking all who wait would cost more than the call itself.
+                    self._change.notify()
 
     def used(self, slot: Slot, tokens: int) -> None:
         """Replaces a call's estimate by the tokens it really took."""

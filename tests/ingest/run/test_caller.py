@@ -2,12 +2,15 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,7 +151,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(
     caller: Make, server: ProviderServer, agents: dict[str, Agent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PLANTED_KEY")
-    with pytest.raises(ProviderHalted, match="PLANTED_KEY is not set. Set PLANTED_KEY"):
+    with pytest.raises(ProviderHalted, match=r"PLANTED_KEY is not set\. Set PLANTED_KEY"):
         caller().call(request(agents["openai"]))
     assert server.seen == []
 
@@ -230,7 +233,28 @@ def test_a_run_has_its_row(caller: Make, ledger: Ledger, agents: dict[str, Agent
     assert row[4].startswith("1.")
 
 
-def test_a_caller_that_makes_no_call_imports_no_litellm_and_leaves_no_row(ledger: Ledger) -> None:
+def test_everything_loads_without_litellm_and_a_call_says_how_to_install_it(tmp_path: Path) -> None:
+    program = f"""
+import sys
+sys.modules["litellm"] = sys.modules["httpx"] = None
+from pathlib import Path
+from ingest.run import archive, debate, export
+from ingest.run.call import CallRequest
+from ingest.run.caller import LedgerCaller, LiteLLMMissing
+from ingest.run.agents import Agent, Provider
+from ingest.run.ledger import Ledger
+with Ledger(Path({str(tmp_path / "l.sqlite")!r})) as ledger:
+    try:
+        agent = Agent("a", "openai/m", Provider("p"))
+        LedgerCaller(ledger, "test").call(CallRequest(agent, ({{"role": "user", "content": "x"}},), "debate"))
+    except LiteLLMMissing as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(".venv/bin/pip install -c requirements.lock -e '.[generate]'\n")
+
+
+def test_a_caller_that_makes_no_call_leaves_no_row(ledger: Ledger) -> None:
     LedgerCaller(ledger, "test").close()
     with sqlite3.connect(ledger.path) as db:
         assert db.execute("select count(*) from runs").fetchone() == (0,)
@@ -248,7 +272,8 @@ def test_the_rows_hold_the_exchange(
     caller().call(request(agents["openai"], subject={"session_id": "s", "turn_index": 3, "role": "pro_1"}))
     with sqlite3.connect(ledger.path) as db:
         [row] = db.execute(
-            "select sent.body, came.body, headers, session_id, turn_index, subject, started_at < finished_at, latency_s > 0"
+            "select sent.body, came.body, headers, session_id, turn_index, subject,"
+            " started_at < finished_at, latency_s > 0"
             " from attempts join bodies sent on sent.sha256 = request_sha256"
             " join bodies came on came.sha256 = response_sha256"
         ).fetchall()

@@ -62,7 +62,7 @@ def killed_and_resumed(directory: Path, kills: int, n_sessions: int, seed: int) 
             if done_kills < kills:
                 # The rest is shared out over the kills that are left, so that each finds a run in its middle.
                 share = (calls - before) / (kills - done_kills + 1)
-                target = before + rng.uniform(0, 2 * share)
+                target = before + rng.uniform(0, 1.5 * share)
                 while run.is_alive() and _answered(ledger) < target:
                     time.sleep(0.002)
                 time.sleep(rng.uniform(0, 0.03))
@@ -113,4 +113,4 @@ def test_a_run_that_is_killed_and_resumed_leaves_what_an_undisturbed_one_leaves(
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        print(killed_and_resumed(Path(place), kills=50, n_sessions=40, seed=int(sys.argv[1]) if sys.argv[1:] else 0))
+        print(killed_and_resumed(Path(place), kills=50, n_sessions=120, seed=int(sys.argv[1]) if sys.argv[1:] else 0))
