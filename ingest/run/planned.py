@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,29 @@ class PlannedSession:
     condition: str
     repeat: int
     role_mapping: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlannedContinuation:
+    """One speech to generate in the place of turn `turn_index` of a debate, after its turns as they stand [paper E.3].
+
+    `context` is the debate as it was planned; `agent` gives the speech with `parameters` on top of its own, whoever
+    gave it in the debate.
+    """
+
+    context: PlannedSession
+    turn_index: int
+    agent: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def condition(self) -> str:
+        """The condition under which the continuation is archived, such as `mistral temperature=0.2`."""
+        return " ".join([self.agent, *(f"{name}={value}" for name, value in sorted(self.parameters.items()))])
+
+    @property
+    def session_id(self) -> str:
+        return f"{self.context.session_id}-t{self.turn_index}-{self.condition.replace(' ', '-')}"
 
 
 def session_id_of(motion_id: str, language: str, condition: str, repeat: int) -> str:

@@ -73,17 +73,28 @@ class Pack:
                 f"The pack {self.directory} has no condition {condition!r}. It has {', '.join(self.conditions)}; "
                 f"add the folder conditions/{condition}."
             )
-        baseline = self.conditions[BASELINE]
-        added = own.get(f"addition.{language}", own.get("addition"))
-        if added is None and any(_ADDITION.fullmatch(stem) for stem in own):
+        added = f"addition.{language}" if f"addition.{language}" in own else "addition"
+        if added not in own and any(_ADDITION.fullmatch(stem) for stem in own):
             raise TemplateError(
                 f"The pack {self.directory} has condition {condition!r}, but not in {language!r}. "
                 f"Write conditions/{condition}/addition.{language}.txt."
             )
-        blocks = [own.get(block, baseline[block]) for block in _BEFORE_ADDITION]
-        blocks += [added] if added is not None else []
-        blocks += [own.get(block, baseline[block]) for block in _AFTER_ADDITION]
-        return _BETWEEN.join(blocks)
+        blocks = {**self.conditions[BASELINE], **own}
+        order = (*_BEFORE_ADDITION, added, *_AFTER_ADDITION)
+        return _BETWEEN.join(blocks[block] for block in order if block in blocks)
+
+    def files_for(self, conditions: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
+        """Of `files`, those that prompts of these conditions in these languages are made from."""
+
+        def is_used(name: str) -> bool:
+            folder, _, file = name.rpartition("/")
+            addition = _ADDITION.fullmatch(file.removesuffix(".txt"))
+            language = addition and addition[1]
+            return (not folder or folder.removeprefix("conditions/") in conditions) and (
+                language is None or language in languages
+            )
+
+        return {name: digest for name, digest in self.files.items() if is_used(name)}
 
 
 def load_pack(named: str | Path = "reprise") -> Pack:

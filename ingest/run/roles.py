@@ -10,6 +10,8 @@ from ingest.errors import IngestError
 from ingest.reference import turn_template
 
 ROLES: tuple[str, ...] = tuple(dict.fromkeys(turn.role for turn in turn_template()))
+# Numbers of agents that four roles can be shared by evenly.
+_SHARES = (1, 2, 4)
 
 
 class RoleError(IngestError):
@@ -31,18 +33,19 @@ def assign_roles(
 
     One or two agents fill the four roles with several seats each. Raises RoleError for any number but 1, 2 and 4.
     """
-    if len(set(agents)) != len(agents) or len(ROLES) % max(len(agents), 1):
+    if len(set(agents)) != len(agents) or len(agents) not in _SHARES:
         raise RoleError(
             f"{len(agents)} agents ({', '.join(agents)}) cannot share {len(ROLES)} roles evenly. Name 1, 2 or 4."
         )
     seats = sorted(agents) * (len(ROLES) // len(agents))
+    wanted = set(motion_ids)
     held = held or {}
     assigned = {motion_id: dict(mapping) for motion_id, mapping in held.items()}
-    free = sorted(set(motion_ids) - assigned.keys())
+    free = sorted(wanted - assigned.keys())
     for place, motion_id in enumerate(free, start=len(held)):
         order = _seat_order(place, len(seats), seed)
         assigned[motion_id] = {role: seats[seat] for role, seat in zip(ROLES, order, strict=True)}
-    return {motion_id: assigned[motion_id] for motion_id in sorted(set(motion_ids))}
+    return {motion_id: assigned[motion_id] for motion_id in sorted(wanted)}
 
 
 def _seat_order(place: int, n_seats: int, seed: int) -> tuple[int, ...]:
