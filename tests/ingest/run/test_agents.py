@@ -32,9 +32,9 @@ def test_the_papers_four_agents_and_two_extractors_are_declared() -> None:
     models = {name: agent.model for name, agent in load_agents().items()}
     assert models == {
         "gpt-5.5": "openai/gpt-5.5",
-        "claude-opus-4.7": "anthropic/claude-opus-4-7",
-        "deepseek-v3.2": "deepseek/deepseek-chat",
-        "mistral-large-3": "mistral/mistral-large-latest",
+        "claude": "anthropic/claude-opus-4-7",
+        "deepseek": "deepseek/deepseek-chat",
+        "mistral": "mistral/mistral-large-latest",
         "llama-4-scout": "hosted_vllm/meta-llama/Llama-4-Scout-17B-16E-Instruct",
         "deepseek-chat": "deepseek/deepseek-chat",
     }
