@@ -32,6 +32,8 @@ class CallRequest:
 
     `parameters` are added to the agent's own and win over them. `response_schema` is a JSON schema for the answer.
     `subject` names what the answer is for (session_id, turn_index, …); it is recorded and is not part of the key.
+    With `is_parsed` the answer is data for a parser and not a speech: one that was cut off or is empty counts too;
+    the parser keeps it as a failure.
     """
 
     agent: Agent
@@ -41,6 +43,7 @@ class CallRequest:
     response_schema: Mapping[str, Any] | None = None
     repeat: int = 1
     subject: Mapping[str, str | int] = field(default_factory=lambda: MappingProxyType({}))
+    is_parsed: bool = False
 
     def __post_init__(self) -> None:
         check_parameters(f"call of {self.agent.name!r}", self.parameters)

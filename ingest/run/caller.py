@@ -30,6 +30,9 @@ from ingest.run.ledger import Completion, Ledger, Sent
 from ingest.run.limits import Gate
 from ingest.run.money import Prices, SpendingCap, TablePrices, allowed_output_tokens
 
+# What a speech cannot be, and an answer that is parsed can: the parser says what is wrong with it.
+_STILL_PARSED = frozenset({"truncated", "empty"})
+
 
 class LiteLLMMissing(IngestError):
     """LiteLLM is not installed. `str()` holds the command that installs it."""
@@ -239,6 +242,8 @@ class LedgerCaller:
     def _completion(self, request: CallRequest, exchange: Exchange) -> tuple[Completion, Failure | None]:
         agent = request.agent
         failure = judge(exchange, provider=agent.model.split("/")[0], model=agent.model)
+        if request.is_parsed and failure is not None and failure.code in _STILL_PARSED:
+            failure = None
         known = exchange.usage.input_tokens is not None
         outcomes = {"transient": "transient", "item": "item_failed", "provider": "halted", "agent": "halted"}
         completion = Completion(
@@ -252,7 +257,7 @@ class LedgerCaller:
             latency_s=exchange.latency_s,
             model_reported=_model_reported(exchange.body),
             finish_reason=exchange.finish_reason,
-            text=exchange.text if failure is None else None,
+            text=(exchange.text or "") if failure is None else None,
             usage=exchange.usage,
             cost=self._prices.cost(agent, exchange.usage) if known else None,
         )

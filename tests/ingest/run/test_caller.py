@@ -298,3 +298,21 @@ def test_threads_that_wait_for_one_call_all_get_its_failure(
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(call, range(4))) == ["bad_request"] * 4
+
+
+@pytest.mark.parametrize(
+    ("sent", "text", "finish"),
+    [
+        ({"text": '{"arguments": [', "finish": "length"}, '{"arguments": [', "length"),
+        ({"text": None}, "", "stop"),
+    ],
+)
+def test_an_answer_that_is_parsed_may_be_cut_off_or_empty_and_is_asked_for_once(
+    caller: Make, server: ProviderServer, agents: dict[str, Agent], sent: dict[str, Any], text: str, finish: str
+) -> None:
+    server.replies["openai"].append(Reply(body=completion("openai", "gpt-5.5", **sent)))
+    parsed = replace(request(agents["openai"]), stage="extraction", is_parsed=True)
+    answer = caller().call(parsed)
+    assert (answer.text, answer.finish_reason) == (text, finish)
+    assert caller().call(parsed) == answer
+    assert len(server.seen) == 1
