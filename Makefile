@@ -47,6 +47,10 @@ demo: .venv/.installed ## set everything up, run the sample study, print the lan
 run: .venv/.installed ## materialize a study: STUDY=name-or-file ARCHIVE=folder LAKE=folder
 	@$(REPRISE) run
 
+.PHONY: plan
+plan: .venv/.installed ## show calls, tokens and cost of generating a study's debates: STUDY=name-or-file
+	@$(REPRISE) plan
+
 .PHONY: gaps
 gaps: .venv/.installed ## print the language gaps of the published warehouse
 	@$(REPRISE) gaps

@@ -47,6 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
     take.add_argument("--annotator", action="append", required=True, metavar="USER=CODE", dest="annotators")
     take.add_argument("--round", type=int, default=1, help="1: labelled alone; 2: adjudicated (default: 1)")
     take.add_argument("--to", type=Path, default=Path("annotations.csv"), help="default: annotations.csv")
+    plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
+    plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
+    plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -71,6 +74,8 @@ def _command(options: argparse.Namespace) -> int:
         _prepare_instance_home()
     if options.command == "dbt":
         return _dbt(options.dbt_arguments)
+    if options.command == "plan":
+        return _plan(options.phase, options.lock)
     if options.command == "draw-audit":
         return _draw_audit(options)
     if options.command == "import-labels":
@@ -145,6 +150,18 @@ def _dbt(arguments: list[str]) -> int:
             # The manifest it leaves is the one that Dagster reads (see warehouse_project.fresh_manifest).
             env=os.environ | {LAKE_VARIABLE: str(lake.root), "DBT_PARTIAL_PARSE": "false"},
         )
+
+
+def _plan(phases: list[str] | None, lock: bool) -> int:
+    from dagster_project.plan_report import plan_report
+    from dagster_project.planning import plan_of
+    from dagster_project.settings import settings
+
+    plan = plan_of(settings)
+    print(plan_report(plan, phases))
+    for grid in plan.lock_all(phases) if lock else ():
+        print(f"Locked: phase {grid.phase}, {len(grid.items)} items, digest {grid.digest[:12]}.")
+    return 0
 
 
 def _ui() -> int:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import pyarrow as pa
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 STUDIES = Path(__file__).resolve().parent / "studies"
 STUDY_VARIABLE = "REPRISE_STUDY"
@@ -30,6 +30,103 @@ class Estimator(BaseModel):
     seed: int = Field(42, ge=0, lt=2**63)
     confidence: float = Field(0.95, gt=0.5, lt=1)
     min_clusters: int = Field(20, ge=2)
+
+
+class _Phase(BaseModel):
+    """What the phases of a generation have in common: which motions, in which languages. None means all."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    motions: Annotated[int, Field(ge=1)] | Names | None = None
+    languages: Names | None = None
+
+
+class DebatePhase(_Phase):
+    """Debates: motions × languages × conditions × repeats. A number of motions takes that many, evenly spaced."""
+
+    kind: Literal["debates"] = "debates"
+    conditions: Names
+    repeats: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] = (1,)
+
+
+class DecodingPhase(_Phase):
+    """Single-turn continuations of the debates of a phase, under each temperature and each top_p [paper E.3]."""
+
+    kind: Literal["decoding"]
+    of: str
+    agents: Names
+    turns: Annotated[tuple[Annotated[int, Field(ge=1, le=8)], ...], Field(min_length=1)] = (8,)
+    temperature: tuple[Annotated[float, Field(ge=0, le=2)], ...] = ()
+    top_p: tuple[Annotated[float, Field(gt=0, le=1)], ...] = ()
+
+    @model_validator(mode="after")
+    def _something_varies(self) -> "DecodingPhase":
+        if not self.temperature and not self.top_p:
+            raise ValueError("names neither temperature nor top_p values")
+        return self
+
+
+class ExtractionPhase(_Phase):
+    """Debates of a phase, extracted again by further extractors [paper F.6]."""
+
+    kind: Literal["extraction"]
+    of: str
+    extractors: Names
+
+
+class TranslationPhase(_Phase):
+    """Motions translated from the reference language, back-translated and judged [paper B.2].
+
+    `translator` is `google`, the path of a CSV file, or an agent.
+    """
+
+    kind: Literal["translation"]
+    languages: Names
+    translator: str
+    back_translator: str
+    judge: str
+
+
+def _kind(phase: object) -> str:
+    return phase.get("kind", "debates") if isinstance(phase, dict) else getattr(phase, "kind", "debates")
+
+
+_PHASES: dict[str, type[_Phase]] = {
+    "debates": DebatePhase,
+    "decoding": DecodingPhase,
+    "extraction": ExtractionPhase,
+    "translation": TranslationPhase,
+}
+Phase = Annotated[
+    Annotated[DebatePhase, Tag("debates")]
+    | Annotated[DecodingPhase, Tag("decoding")]
+    | Annotated[ExtractionPhase, Tag("extraction")]
+    | Annotated[TranslationPhase, Tag("translation")],
+    Discriminator(_kind),
+]
+
+
+class Generation(BaseModel):
+    """How a study's debates are made: its motions, prompts, agents and phases, and the folder of its records."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    motions: Path
+    records: Path
+    pack: str = "reprise"
+    agents_file: Path | None = None
+    agents: Names
+    extractors: tuple[str, ...] = ()
+    role_seed: int = Field(42, ge=0)
+    phases: Annotated[dict[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")], Phase], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _phases_follow_debates(self) -> "Generation":
+        for name, phase in self.phases.items():
+            of = getattr(phase, "of", None)
+            if of is not None and not isinstance(self.phases.get(of), DebatePhase):
+                raise ValueError(f"phase '{name}' is of '{of}', which is no phase of debates")
+        return self
 
 
 class Study(BaseModel):
@@ -57,6 +154,7 @@ class Study(BaseModel):
     incomplete_sessions: Literal["refuse", "exclude", "include"] = "refuse"
     rejects: Literal["refuse", "accept"] = "refuse"
     estimator: Estimator = Estimator()
+    generation: Generation | None = None
 
     @field_validator("languages", "conditions", "motions", "extractors", "agents", "encoders", "fields", "scorers")
     @classmethod
@@ -115,6 +213,7 @@ def load_study(
         update={
             "archive": _resolved(file, "archive", Path(archive or study.archive), Path() if archive else file.parent),
             "lake": study.lake and _resolved(file, "lake", study.lake, file.parent),
+            "generation": study.generation and _located(file, study.generation),
         }
     )
 
@@ -144,7 +243,7 @@ def study_table(study: Study) -> pa.Table:
             ("min_clusters", pa.int64()),
         ]
     )
-    row = study.model_dump(mode="json", exclude={"lake", "estimator"}) | study.estimator.model_dump()
+    row = study.model_dump(mode="json", exclude={"lake", "estimator", "generation"}) | study.estimator.model_dump()
     # The folder's own name identifies the archive; where it lies on somebody's disk is not part of the data.
     row["archive"] = study.archive.name
     return pa.Table.from_pylist([row], schema=schema)
@@ -162,10 +261,39 @@ def _faults(error: ValidationError) -> str:
     faults = []
     for fault in error.errors():
         place = fault["loc"]
-        known = Estimator.model_fields if place[:1] == ("estimator",) else Study.model_fields
+        known = _settings_of(place)
         remedy = f" (known settings: {', '.join(known)})" if fault["type"] == "extra_forbidden" else ""
         faults.append(f"{'.'.join(map(str, place)) or 'study'}: {fault['msg']}{remedy}")
     return "; ".join(faults)
+
+
+def _settings_of(place: tuple[int | str, ...]) -> Iterable[str]:
+    """The settings that the section at this place of a study file has."""
+    match place:
+        case ("estimator", *_):
+            return Estimator.model_fields
+        case ("generation", "phases", _, str(kind), *_):
+            return _PHASES[kind].model_fields
+        case ("generation", *_):
+            return Generation.model_fields
+    return Study.model_fields
+
+
+def _located(file: Path, generation: Generation) -> Generation:
+    """The generation with its relative paths resolved; a shipped pack keeps its plain name."""
+
+    def at(setting: str, path: Path) -> Path:
+        return _resolved(file, f"generation.{setting}", path, file.parent)
+
+    pack = Path(generation.pack)
+    return generation.model_copy(
+        update={
+            "motions": at("motions", generation.motions),
+            "records": at("records", generation.records),
+            "agents_file": generation.agents_file and at("agents_file", generation.agents_file),
+            "pack": str(at("pack", pack)) if len(pack.parts) > 1 else generation.pack,
+        }
+    )
 
 
 def _require_known(file: Path, setting: str, named: Iterable[str], known: Iterable[str], where: str) -> None:
