@@ -19,6 +19,7 @@ from dagster_project.study import (
 from ingest.extract import SENTENCES, Speech, extraction_request, load_extraction_prompt
 from ingest.reference import turn_template
 from ingest.run.agents import Agent, load_agents
+from ingest.run.call import Caller
 from ingest.run.estimate import (
     ExpectedCall,
     PlannedCalls,
@@ -42,6 +43,7 @@ from ingest.run.plan import (
 from ingest.run.planned import PlannedSession
 from ingest.run.prompts import Pack, load_pack
 from ingest.run.roles import assign_roles
+from ingest.translate import FileTranslator, GoogleTranslator, ModelTranslator, Translator
 from ingest.translate.answers import request_for
 from ingest.translate.motions import Cell
 
@@ -132,8 +134,20 @@ class Plan:
     def sessions_of(self, name: str) -> list[PlannedSession]:
         """The debates that an extraction phase takes apart again."""
         phase = self._phase(name)
-        assert isinstance(phase, ExtractionPhase)
+        if not isinstance(phase, ExtractionPhase):
+            raise StudyError(f"Phase {name!r} is none of extraction.")
         return self._of(name, phase, self.motions)
+
+    def translator(self, name: str, caller: Caller) -> Translator:
+        """What translates in a phase of translation."""
+        phase, reference = self._phase(name), self.study.reference_language
+        if not isinstance(phase, TranslationPhase):
+            raise StudyError(f"Phase {name!r} translates nothing.")
+        if phase.translator == GOOGLE:
+            return GoogleTranslator(self.generation.records / "google.jsonl", reference)
+        if phase.reads_a_file:
+            return FileTranslator(Path(phase.translator))
+        return ModelTranslator(self._agent(phase.translator), caller, reference)
 
     def calls(self, name: str) -> list[PlannedCalls]:
         """The calls of a phase and what they take; a text that is not translated yet counts as its original."""
@@ -222,7 +236,7 @@ class Plan:
     def _translation_calls(self, phase: TranslationPhase) -> Iterator[ExpectedCall]:
         reference = self.study.reference_language
         back_translator, judge = self._agent(phase.back_translator), self._agent(phase.judge)
-        is_model = phase.translator != GOOGLE and not phase.translator.endswith(".csv")
+        is_model = phase.translator != GOOGLE and not phase.reads_a_file
         for cell in self._cells(phase):
             original = self._original(cell.motion_id)
             size = len((cell.text or original).encode())

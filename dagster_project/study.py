@@ -86,6 +86,10 @@ class TranslationPhase(_Phase):
     back_translator: str
     judge: str
 
+    @property
+    def reads_a_file(self) -> bool:
+        return self.translator.endswith(".csv")
+
 
 def _kind(phase: object) -> str:
     return phase.get("kind", "debates") if isinstance(phase, dict) else getattr(phase, "kind", "debates")
@@ -286,8 +290,15 @@ def _located(file: Path, generation: Generation) -> Generation:
         return _resolved(file, f"generation.{setting}", path, file.parent)
 
     pack = Path(generation.pack)
+    phases = {
+        name: phase.model_copy(update={"translator": str(at(f"phases.{name}.translator", Path(phase.translator)))})
+        if isinstance(phase, TranslationPhase) and phase.reads_a_file
+        else phase
+        for name, phase in generation.phases.items()
+    }
     return generation.model_copy(
         update={
+            "phases": phases,
             "motions": at("motions", generation.motions),
             "records": at("records", generation.records),
             "agents_file": generation.agents_file and at("agents_file", generation.agents_file),

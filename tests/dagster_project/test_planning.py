@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from embeddings.scorers import SCORERS
 from ingest.run.estimate import Total, total
 from ingest.run.lock import LockError
 from ingest.run.plan import PlanError, planned_continuations, planned_sessions
+from ingest.translate import GoogleTranslator, read_motion_records, translate_motions
+from tests.ingest.fake_caller import FakeCaller
 
 LANGUAGES = ["en", "ar", "es", "fr", "ru", "zh"]
 
@@ -212,3 +216,49 @@ def test_what_cannot_be_planned_is_told_with_its_remedy(tmp_path: Path) -> None:
     )
     with pytest.raises(StudyError, match="no section 'generation'"):
         plan_of(sample)
+
+
+def test_a_phase_names_its_translator_and_a_file_is_found_beside_the_study(tmp_path: Path) -> None:
+    phase = {"kind": "translation", "languages": ["fr"], "back_translator": "deepseek", "judge": "llama-4-scout"}
+    phases = {name: {**phase, "translator": name} for name in ("google", "ready.csv", "mistral")}
+    phases = {name.removesuffix(".csv"): translation for name, translation in phases.items()}
+    write_motions(tmp_path, ["en"], n=2)
+    (tmp_path / "ready.csv").write_text("motion_id,language,text\nM001,fr,Un.\n")
+    plan = plan_of(study(tmp_path, phases=phases))
+    caller = FakeCaller(lambda _: '{"translation": "Motion."}')
+    assert isinstance(plan.translator("google", caller), GoogleTranslator)
+    texts = {
+        name: translate_motions(read_motion_records(plan.generation.motions), ["fr"], plan.translator(name, caller))[0]
+        for name in ("ready", "mistral")
+    }
+    assert [record["texts"].get("fr") for record in texts["ready"]] == ["Un.", None]
+    assert [record["texts"].get("fr") for record in texts["mistral"]] == ["Motion.", "Motion."]
+    assert {one.agent.name for one in caller.asked} == {"mistral"}
+    assert {one.stage: one.n_calls for one in plan.calls("ready")} == {"back_translation": 2, "adequacy": 2}
+    assert {one.stage: one.n_calls for one in plan.calls("mistral")} == {
+        "translation": 2,
+        "back_translation": 2,
+        "adequacy": 2,
+    }
+
+
+def reprise(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("reprise")), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_shows_a_plan_and_writes_nothing_until_it_is_asked_to_lock(tmp_path: Path) -> None:
+    write_motions(tmp_path, n=30)
+    study(tmp_path)
+    file = str(tmp_path / "mine.yaml")
+    shown = reprise("--study", file, "plan", "--phase", "baseline")
+    assert shown.returncode == 0
+    assert "1,440" in shown.stdout
+    assert "diversity" not in shown.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.yaml", "motions.jsonl"}
+    locked = reprise("--study", file, "plan", "--phase", "baseline", "--lock")
+    assert "Locked: phase baseline, 180 items" in locked.stdout
+    write_motions(tmp_path, n=31)
+    changed = reprise("--study", file, "plan", "--phase", "baseline", "--lock")
+    assert changed.returncode == 1
+    assert "its grid has changed: 6 added (M031-ar-baseline-r1" in changed.stderr
