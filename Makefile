@@ -30,8 +30,8 @@ help: ## show this list
 	@touch $@
 
 .venv/.installed-test: .venv/.installed
-	@echo "Installing the test tools and the encoders extra (torch) …"
-	$(PIP) --editable '.[dev,encoders]'
+	@echo "Installing the test tools and the extras encoders (torch) and generate (litellm) …"
+	$(PIP) --editable '.[dev,encoders,generate]'
 	@touch $@
 
 .PHONY: demo
