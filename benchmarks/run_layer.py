@@ -1,14 +1,13 @@
 """Times a study's debates against a provider on the loopback whose answers take 200 ms, through real LiteLLM.
 
 Run from the project root: ``python -m benchmarks.run_layer [SESSIONS]``. Prints a Markdown table; all figures are from
-one run. The provider runs in a process of its own; CPU is this process's alone.
+one run. CPU and memory are those of this process and of the workers that run LiteLLM, not the provider's. Linux only.
 """
 
 import argparse
 import math
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from ingest.run.debate import hold_debates
 from ingest.run.ledger import Ledger
 from ingest.run.planned import PlannedSession
 from ingest.run.prompts import load_pack, render_turn
-from ingest.run.wire import LiteLLMWire
+from ingest.run.wire_processes import ProcessWire
 
 SESSIONS, TURNS, LATENCY_S, IN_FLIGHT = 426, 8, 0.2, 64
 MODELS = {
@@ -55,11 +54,22 @@ def ideal_s(n_sessions: int) -> float:
     return max(TURNS, math.ceil(n_sessions * TURNS / IN_FLIGHT)) * LATENCY_S
 
 
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def cpu_s(processes: list[int]) -> float:
+    """User and system time that processes have taken so far."""
+    ticks = 0
+    for process in processes:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(n_sessions: int, port: int, wire: LiteLLMWire, ledger: Path) -> tuple[float, float]:
+def peak_mb(processes: list[int]) -> float:
+    """The most memory that processes held, added up."""
+    status = [Path(f"/proc/{process}/status").read_text() for process in processes]
+    return sum(int(text.split("VmHWM:")[1].split()[0]) for text in status) / 1024
+
+
+def measure(n_sessions: int, port: int, wire: ProcessWire, ledger: Path) -> tuple[float, float]:
     """Wall and CPU seconds of `n_sessions` debates."""
     pack = load_pack()
     agents = {
@@ -73,11 +83,12 @@ def measure(n_sessions: int, port: int, wire: LiteLLMWire, ledger: Path) -> tupl
     }
     with Ledger(ledger) as opened:
         caller = LedgerCaller(opened, "benchmark", wire=wire)
-        wall, cpu = time.perf_counter(), time.process_time()
+        processes = [os.getpid(), *wire.process_ids]
+        wall, cpu = time.perf_counter(), cpu_s(processes)
         report = hold_debates(
             plan(n_sessions), agents, lambda planned, turn, said: render_turn(pack, planned, turn, said), opened, caller
         )
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        wall, cpu = time.perf_counter() - wall, cpu_s(processes) - cpu
     assert report.count("complete") == n_sessions, report.closing_line("")
     return wall, cpu
 
@@ -95,11 +106,13 @@ def main() -> None:
     port = int(server.stdout.readline())
     try:
         with tempfile.TemporaryDirectory() as directory:
-            wire = LiteLLMWire()
-            measure(8, port, wire, Path(directory) / "warm.sqlite")
-            before = peak_mb()
+            wire = ProcessWire(os.cpu_count() or 1)
+            processes = [os.getpid(), *wire.process_ids]
+            measure(IN_FLIGHT, port, wire, Path(directory) / "warm.sqlite")
+            before = peak_mb(processes)
             wall, cpu = measure(n_sessions, port, wire, Path(directory) / "ledger.sqlite")
-            after = peak_mb()
+            after = peak_mb(processes)
+            wire.close()
     finally:
         server.kill()
     calls = n_sessions * TURNS
@@ -112,7 +125,7 @@ def main() -> None:
     print(f"| ideal schedule | {ideal_s(n_sessions):.1f} s |")
     print(f"| wall / ideal | {wall / ideal_s(n_sessions):.2f} |")
     print(f"| CPU a call | {cpu / calls * 1000:.1f} ms |")
-    print(f"| peak memory, after 8 debates and after all | {before:.0f} MB, {after:.0f} MB |")
+    print(f"| peak memory, after {IN_FLIGHT} debates and after all | {before:.0f} MB, {after:.0f} MB |")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 from itertools import islice
 from typing import Protocol
 
@@ -23,12 +25,13 @@ from ingest.run.call import (
     Progress,
     ProviderHalted,
     RunStopped,
-    Usage,
 )
-from ingest.run.failures import Failure, Response, judge
-from ingest.run.ledger import Completion, Ledger, Sent
+from ingest.run.exchange import Exchange, Sent
+from ingest.run.failures import Failure, judge
+from ingest.run.ledger import Completion, Ledger
 from ingest.run.limits import Gate
 from ingest.run.money import Prices, SpendingCap, TablePrices, allowed_output_tokens
+from ingest.run.wire_processes import ProcessWire
 
 # What a speech cannot be, and an answer that is parsed can: the parser says what is wrong with it.
 _STILL_PARSED = frozenset({"truncated", "empty"})
@@ -38,16 +41,11 @@ class LiteLLMMissing(IngestError):
     """LiteLLM is not installed. `str()` holds the command that installs it."""
 
 
-class Exchange(Response, Protocol):
-    """What a wire brings back from one attempt."""
-
-    sent: Sent | None
-    finish_reason: str | None
-    usage: Usage
-
-
 class Wire(Protocol):
-    """Makes one attempt and hides nothing. `ingest.run.wire.LiteLLMWire` is the one that pays."""
+    """Makes one attempt and hides nothing.
+
+    `send` calls `on_send` with the request just before it leaves; if that raises, nothing leaves.
+    """
 
     version: str
 
@@ -89,7 +87,7 @@ class LedgerCaller:
         spending_cap: Decimal | None = None,
         retry: RetryPolicy | None = None,
     ) -> None:
-        """Opens a run. Without `wire`, LiteLLM is imported at the first call that must be made."""
+        """Opens a run. Without `wire`, processes that run LiteLLM are started when the first call is due."""
         self._ledger = ledger
         self._purpose = purpose
         self._study = study
@@ -264,7 +262,7 @@ class LedgerCaller:
         return completion, failure
 
     def _open(self) -> tuple[int, Wire]:
-        """The run's id and its wire. What is slow to import is imported when the first call is due."""
+        """The run's id and its wire. What is slow to start is started when the first call is due."""
         with self._lock:
             if self._run_id is None:
                 if self._wire is None:
@@ -316,14 +314,11 @@ class LedgerCaller:
 
 
 def _open_wire() -> Wire:
-    try:
-        from ingest.run.wire import LiteLLMWire
-    except ModuleNotFoundError as error:
+    if find_spec("litellm") is None:
         raise LiteLLMMissing(
-            f"Calling models needs LiteLLM ({error}). Install it: "
-            ".venv/bin/pip install -c requirements.lock -e '.[generate]'"
-        ) from error
-    return LiteLLMWire()
+            "Calling models needs LiteLLM. Install it: .venv/bin/pip install -c requirements.lock -e '.[generate]'"
+        )
+    return ProcessWire(processes=min(4, os.cpu_count() or 1))
 
 
 # Bytes a token at least, in any of the study's languages: enough for keeping to a limit, never for money.

@@ -26,6 +26,7 @@ from typing import Any, Literal
 
 from ingest.errors import IngestError
 from ingest.run.call import Answer, CallRequest, Usage
+from ingest.run.exchange import Sent
 
 LAYOUT = 1
 
@@ -88,14 +89,6 @@ Outcome = Literal["answered", "transient", "item_failed", "halted", "interrupted
 
 class LedgerError(IngestError):
     """The ledger cannot be opened or written. `str()` names the file, the problem and the remedy."""
-
-
-@dataclass(frozen=True)
-class Sent:
-    """A request as it leaves: where to, and its body, byte for byte (credentials travel in headers, never here)."""
-
-    url: str
-    body: bytes
 
 
 @dataclass(frozen=True)

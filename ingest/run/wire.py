@@ -2,7 +2,7 @@
 
 LiteLLM builds the request and reads the answer; the transport below it is ours. It sees the bytes, has them recorded
 before they leave, and refuses a second request within one attempt, so that no layer between can retry unseen.
-Importing this module imports LiteLLM (seconds); the caller does so when the first call is due.
+Importing this module imports LiteLLM (seconds).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,7 @@ from litellm._internal_context import internal_sub_call
 from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
 from ingest.run.call import CallRequest, Usage
-from ingest.run.ledger import Sent
+from ingest.run.exchange import Exchange, Outgoing, Sent
 
 # Pydantic remarks on LiteLLM's type declarations, one by one; nobody here can do anything about them.
 warnings.filterwarnings("ignore", message=r".*`ReadOnly` qualifier", category=UserWarning)
@@ -40,24 +40,6 @@ _REMOVED = "[removed]"
 
 class UnaskedRequest(Exception):
     """A layer above tried to send what the caller did not ask for."""
-
-
-@dataclass
-class Exchange:
-    """What happened on the wire. `body` may be incomplete when `error` is set; `status` None means no response came.
-
-    The answer's fields are LiteLLM's reading of the response, None when it could not read one.
-    """
-
-    sent: Sent | None = None
-    status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    latency_s: float | None = None
-    error: str | None = None
-    text: str | None = None
-    finish_reason: str | None = None
-    usage: Usage = field(default_factory=Usage)
 
 
 class LiteLLMWire:
@@ -78,24 +60,27 @@ class LiteLLMWire:
 
     def send(self, request: CallRequest, on_send: Callable[[Sent], None]) -> Exchange:
         """Makes one attempt. `on_send` is called with the request just before it leaves; if it raises, it does not."""
-        provider = request.agent.provider
-        attempt = _Attempt(secret=provider.key, timeout_s=provider.timeout_s, on_send=on_send)
+        return self.exchange(Outgoing.of(request), on_send)
+
+    def exchange(self, call: Outgoing, on_send: Callable[[Sent], None]) -> Exchange:
+        """See `send`."""
+        attempt = _Attempt(secret=call.key, timeout_s=call.timeout_s, on_send=on_send)
         token = _attempt.set(attempt)
         try:
             # The ledger is what logs and bills; LiteLLM's own accounting is left out.
             with internal_sub_call():
                 response = litellm.completion(
-                    model=request.agent.model,
-                    messages=[dict(message) for message in request.messages],
-                    api_base=provider.endpoint,
+                    model=call.model,
+                    messages=[dict(message) for message in call.messages],
+                    api_base=call.endpoint,
                     # A server without a key is still sent one: LiteLLM would look for another provider's.
-                    api_key=provider.key or "none",
+                    api_key=call.key or "none",
                     client=self._handler,
-                    timeout=float(provider.timeout_s),
+                    timeout=float(call.timeout_s),
                     max_retries=0,
                     num_retries=0,
                     caching=False,
-                    **_optional(request),
+                    **call.parameters,
                 )
         except Exception as error:
             if attempt.fault is not None:
@@ -104,22 +89,12 @@ class LiteLLMWire:
         else:
             if attempt.exchange.sent is None:
                 raise UnaskedRequest(
-                    f"LiteLLM answered for {request.agent.model} by a way that is not recorded. Its answer is not used."
+                    f"LiteLLM answered for {call.model} by a way that is not recorded. Its answer is not used."
                 )
             _read(response, attempt.exchange)
         finally:
             _attempt.reset(token)
         return attempt.exchange
-
-
-def _optional(request: CallRequest) -> dict[str, Any]:
-    parameters = dict(request.sampling)
-    if request.response_schema is not None:
-        parameters["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": dict(request.response_schema), "strict": True},
-        }
-    return parameters
 
 
 def _read(response: Any, exchange: Exchange) -> None:

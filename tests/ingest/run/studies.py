@@ -62,11 +62,14 @@ def debaters(port: int, max_in_flight: int = 4) -> dict[str, Agent]:
     }
 
 
-def hold(ledger: Path, n_sessions: int, port: int) -> None:
-    """One run of a study, as a process does it."""
+def hold(ledger: Path, n_sessions: int, port: int, workers: bool) -> None:
+    """One run of a study, as a process does it; with `workers`, LiteLLM runs in processes of its own."""
+    from ingest.run.wire import LiteLLMWire
+
     agents = debaters(port)
     with Ledger(ledger) as opened:
-        caller = LedgerCaller(opened, "debates", retry=RetryPolicy(first_wait_s=0.01))
+        wire = None if workers else LiteLLMWire()
+        caller = LedgerCaller(opened, "debates", wire=wire, retry=RetryPolicy(first_wait_s=0.01))
         report = hold_debates(plan(n_sessions), agents, render, opened, caller)
         caller.close(report.closing_line("again"))
 

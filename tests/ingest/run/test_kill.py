@@ -1,4 +1,7 @@
-"""A study that is killed at random moments and goes on. `python -m tests.ingest.run.test_kill` kills 50 times."""
+"""A study that is killed at random moments and goes on.
+
+`python -m tests.ingest.run.test_kill` kills 50 times; with `--workers`, LiteLLM runs in processes of its own (minutes).
+"""
 
 import json
 import multiprocessing
@@ -46,7 +49,9 @@ def _answered(ledger: Path) -> int:
             return 0
 
 
-def killed_and_resumed(directory: Path, kills: int, n_sessions: int, seed: int) -> dict[str, int]:
+def killed_and_resumed(
+    directory: Path, kills: int, n_sessions: int, seed: int, workers: bool = False
+) -> dict[str, int]:
     """Kills a study so often, resumes it, checks what it left, and counts."""
     # One process imports LiteLLM; the runs are forked from it and die alone.
     context = multiprocessing.get_context("forkserver")
@@ -56,7 +61,7 @@ def killed_and_resumed(directory: Path, kills: int, n_sessions: int, seed: int) 
     with ProviderServer(latency_s=0.03) as server:
         done_kills = 0
         while _answered(ledger) < calls:
-            run = context.Process(target=hold, args=(ledger, n_sessions, server.port))
+            run = context.Process(target=hold, args=(ledger, n_sessions, server.port, workers))
             before = _answered(ledger)
             run.start()
             if done_kills < kills:
@@ -87,7 +92,7 @@ def killed_and_resumed(directory: Path, kills: int, n_sessions: int, seed: int) 
 
     undisturbed = directory / "undisturbed.sqlite"
     with ProviderServer(port=server.port) as again:
-        run = context.Process(target=hold, args=(undisturbed, n_sessions, again.port))
+        run = context.Process(target=hold, args=(undisturbed, n_sessions, again.port, workers))
         run.start()
         run.join()
     killed, whole = (_content(file, file.with_suffix(""), n_sessions, server.port) for file in (ledger, undisturbed))
@@ -113,4 +118,4 @@ def test_a_run_that_is_killed_and_resumed_leaves_what_an_undisturbed_one_leaves(
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place:
-        print(killed_and_resumed(Path(place), kills=50, n_sessions=120, seed=int(sys.argv[1]) if sys.argv[1:] else 0))
+        print(killed_and_resumed(Path(place), kills=50, n_sessions=120, seed=0, workers="--workers" in sys.argv))

@@ -10,7 +10,8 @@ import pytest
 
 from ingest.run.agents import Agent, Provider
 from ingest.run.call import CallRequest, Usage
-from ingest.run.ledger import Completion, Ledger, LedgerError, Sent, Spending, read_ledger
+from ingest.run.exchange import Sent
+from ingest.run.ledger import Completion, Ledger, LedgerError, Spending, read_ledger
 
 AGENT = Agent("a", "openai/m", Provider("openai"))
 SENT = Sent("https://example.org", b'{"model": "m"}')

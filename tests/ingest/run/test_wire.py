@@ -10,8 +10,8 @@ import pytest
 
 from ingest.run.agents import Agent
 from ingest.run.call import CallRequest, Usage
-from ingest.run.ledger import Sent
-from ingest.run.wire import Exchange, LiteLLMWire, UnaskedRequest
+from ingest.run.exchange import Exchange, Sent
+from ingest.run.wire import LiteLLMWire, UnaskedRequest
 from tests.ingest.run.conftest import MODELS, SECRET
 from tests.ingest.run.provider_server import ProviderServer, Reply, answer, completion, error
 
