@@ -1,6 +1,7 @@
 """A study that is killed at random moments and goes on.
 
-`python -m tests.ingest.run.test_kill` kills 50 times; with `--workers`, LiteLLM runs in processes of its own (minutes).
+`python -m tests.ingest.run.test_kill` kills 50 times, or as often as its argument says; with `--workers`, LiteLLM
+runs in processes of its own (minutes).
 """
 
 import json
@@ -117,5 +118,6 @@ def test_a_run_that_is_killed_and_resumed_leaves_what_an_undisturbed_one_leaves(
 
 
 if __name__ == "__main__":
+    kills = next((int(argument) for argument in sys.argv[1:] if argument.isdigit()), 50)
     with tempfile.TemporaryDirectory() as place:
-        print(killed_and_resumed(Path(place), kills=50, n_sessions=120, seed=0, workers="--workers" in sys.argv))
+        print(killed_and_resumed(Path(place), kills, 2 * kills + 20, seed=0, workers="--workers" in sys.argv))
