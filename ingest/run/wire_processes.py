@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import count
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,8 @@ class ProcessWire:
 
 
 def _serve(address: str) -> None:
-    authkey = sys.stdin.buffer.read(32)
+    # Unbuffered, since a thread goes on reading there until the end.
+    authkey = os.read(0, 32)
     # Imported here: the parent needs this module without LiteLLM.
     from ingest.run.wire import LiteLLMWire
 
@@ -140,13 +142,18 @@ def _serve(address: str) -> None:
     wire = LiteLLMWire()
     with Listener(address, "AF_UNIX", backlog=512, authkey=authkey) as listener:
         while True:
-            connection = listener.accept()
-            connection.send(wire.version)
+            try:
+                connection = listener.accept()
+                connection.send(wire.version)
+            except (EOFError, OSError, AuthenticationError):
+                # Whoever knocked is gone, or is nobody we know; that concerns no other connection.
+                continue
             threading.Thread(target=_answer, args=(wire, connection), daemon=True).start()
 
 
 def _end_with_the_parent() -> None:
-    sys.stdin.buffer.read()
+    while os.read(0, 1024):
+        pass
     os._exit(0)
 
 
