@@ -8,6 +8,7 @@ that is, with the process that started it, however that one ends.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import secrets
 import subprocess
@@ -140,6 +141,9 @@ def _serve(address: str) -> None:
 
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     wire = LiteLLMWire()
+    # What LiteLLM leaves in memory when it is imported stays; the garbage collector need not go through it for ever.
+    gc.collect()
+    gc.freeze()
     with Listener(address, "AF_UNIX", backlog=512, authkey=authkey) as listener:
         while True:
             try:
