@@ -106,7 +106,7 @@ def test_robustness_reports_show_the_numbers_of_their_marts(warehouse: duckdb.Du
         "where variant = 'raw' and field = 'claim' and encoder = 'bge-m3' and language = 'zh'"
     ).fetchall()[0]
     assert (gap, published) == warehouse.sql(
-        "select estimate, 0.0469 from reports.table_04 where encoder = 'bge-m3'"
+        "select estimate, 0.0469::double from reports.table_04 where encoder = 'bge-m3'"
     ).fetchall()[0]
     estimators = dict(
         warehouse.sql("select estimator, published_std_error from reports.table_17 where encoder = 'bge-m3'").fetchall()
