@@ -76,7 +76,8 @@ ours as (
     union all
 
     select
-        if(regression_estimates.specification = 'B', 'ols_fixed_effects', 'mixed') as estimator,
+        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
+        case when regression_estimates.specification = 'B' then 'ols_fixed_effects' else 'mixed' end as estimator,
         regression_estimates.encoder,
         regression_estimates.language,
         regression_estimates.estimate,

@@ -70,7 +70,10 @@ final as (
         published.lowest as published_lowest,
         published.highest as published_highest,
 
-        if(ours.language is null, 'Needs debates in this language and two encoders in the study.', null) as missing,
+        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
+        case
+            when ours.language is null then 'Needs debates in this language and two encoders in the study.'
+        end as missing,
 
     from ours
     full join published on published.language = ours.language

@@ -22,7 +22,8 @@ published as (
 
     select
         'bge-m3' as encoder,
-        if(cells."row" like 'BGE reranker%', 'bge-reranker-v2-m3', 'bge-m3') as scorer,
+        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
+        case when cells."row" like 'BGE reranker%' then 'bge-reranker-v2-m3' else 'bge-m3' end as scorer,
         100 - regexp_extract(cells."row", '(\d+)%', 1)::int as percentile,
         case cells."column" when 'EN rate' then 'reference_rate' when 'ZH rate' then 'rate' else 'difference' end as quantity,
         'zh' as language,

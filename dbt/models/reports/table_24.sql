@@ -22,7 +22,11 @@ cells as (
 
     select
         split_part("row", ' | ', 1) as encoder,
-        if(split_part("row", ' | ', 2) = 'C boot.', 'C_bootstrap', split_part("row", ' | ', 2)) as specification,
+        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
+        case split_part("row", ' | ', 2)
+            when 'C boot.' then 'C_bootstrap'
+            else split_part("row", ' | ', 2)
+        end as specification,
         'zh' as language,
         * exclude ("row"),
 
