@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from dagster_project.assets.archive import archive, argument_units
+from dagster_project.assets.archive import accepted, archive, argument_units
 from dagster_project.failures import told_plainly
 from dagster_project.lake import Lake
 from dagster_project.progress import reporter
@@ -108,7 +108,7 @@ def null_asset(specs: list[EncoderSpec], vectors: list[dg.AssetsDefinition]) -> 
         with told_plainly(), lake.replace("null_maxima") as directory:
             report = write_null_maxima(
                 lake.table("argument_units") / ARGUMENTS,
-                lake.table("archive") / SESSIONS,
+                accepted(lake.table("archive")) / SESSIONS,
                 {spec.name: VectorStore(lake.vectors, spec) for spec in specs},
                 settings.fields,
                 settings.estimator.seed,
