@@ -2,8 +2,7 @@
 
 import dagster as dg
 
-from dagster_project.assets.estimating import read, resampling, write
-from dagster_project.assets.warehouse import WRITER_POOL
+from dagster_project.assets.estimating import estimates_of, read, resampling, write
 from dagster_project.estimators.contrasts import estimate_contrasts
 from dagster_project.estimators.encoder_agreement import encoder_agreement_table
 from dagster_project.estimators.regression import regression_table
@@ -47,24 +46,14 @@ SESSION_VALUES = """
 """
 
 
-def _mart(name: str) -> dg.AssetKey:
-    return dg.AssetKey(["marts", name])
-
-
-@dg.asset(
-    deps=[_mart("motion_contrasts")],
-    # It reads the working database, which admits one process at a time.
-    pool=WRITER_POOL,
-    group_name="estimates",
-    kinds={"numpy", "parquet"},
-)
+@estimates_of("motion_contrasts")
 def gap_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """Every contrast's mean over motions with its bootstrap interval [paper 3.6, E.1]. One row per contrast."""
     (differences,) = read(lake, "from marts.motion_contrasts")
     return write(lake, "gap_estimates", estimate_contrasts(differences, **settings.estimator.model_dump()))
 
 
-@dg.asset(deps=[_mart("regression_turns")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
+@estimates_of("regression_turns")
 def regression_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """Similarity of turns regressed on language, alone and with what else could explain it [paper E.2, F.5].
 
@@ -76,12 +65,7 @@ def regression_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourcePara
     )
 
 
-@dg.asset(
-    deps=[_mart("max_prior_pairs"), _mart("pair_scores"), _mart("scorers"), _mart("sessions")],
-    pool=WRITER_POOL,
-    group_name="estimates",
-    kinds={"numpy", "parquet"},
-)
+@estimates_of("max_prior_pairs", "pair_scores", "scorers", "sessions")
 def tail_rates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """How often pairs reach the high tail of encoders and pair scorers, by language [paper 4.3, F.3].
 
@@ -91,12 +75,7 @@ def tail_rates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) 
     return write(lake, "tail_rates", tail_rates_table(values, settings.reference_language, resampling(settings)))
 
 
-@dg.asset(
-    deps=[_mart("turn_similarity"), _mart("sessions")],
-    pool=WRITER_POOL,
-    group_name="estimates",
-    kinds={"numpy", "parquet"},
-)
+@estimates_of("turn_similarity", "sessions")
 def encoder_agreement(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """Whether encoders agree on which turns are similar to what came before [paper F.2].
 
@@ -106,7 +85,7 @@ def encoder_agreement(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[S
     return write(lake, "encoder_agreement", encoder_agreement_table(turns, resampling(settings)))
 
 
-@dg.asset(deps=[_mart("session_similarity")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
+@estimates_of("session_similarity")
 def repeat_noise(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """How far repeats of one debate differ [paper E.8, E.9]. One row per measure and language."""
     (sessions,) = read(lake, SESSION_VALUES)

@@ -1,13 +1,27 @@
 """What every asset of estimates does around its estimator: read the marts, write the table, say how it went."""
 
+from collections.abc import Callable
+
 import dagster as dg
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dagster_project.assets.warehouse import WRITER_POOL
 from dagster_project.estimators.resampled import Settings
 from dagster_project.lake import Lake
 from dagster_project.study import Study
+
+
+def estimates_of(*marts: str) -> Callable[..., dg.AssetsDefinition]:
+    """Makes a function an asset of estimates from these marts."""
+    return dg.asset(
+        deps=[dg.AssetKey(["marts", mart]) for mart in marts],
+        # It reads the working database, which admits one process at a time.
+        pool=WRITER_POOL,
+        group_name="estimates",
+        kinds={"numpy", "parquet"},
+    )
 
 
 def read(lake: Lake, *queries: str) -> list[pa.Table]:

@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 
 from dagster_project import checks
 from dagster_project.assets.archive import accepted, archive, argument_units
-from dagster_project.assets.estimating import read, resampling, write
+from dagster_project.assets.estimating import estimates_of, read, resampling, write
 from dagster_project.assets.vectors import ARGUMENTS
-from dagster_project.assets.warehouse import WRITER_POOL
 from dagster_project.estimators.agreement import agreement_table
 from dagster_project.estimators.alignment import alignment_table
 from dagster_project.estimators.calibration import calibration_table, extraction_audit_table
@@ -27,10 +26,6 @@ from embeddings.store import VectorStore
 from ingest.judge import parse_judgments
 
 PAIR = ["argument_id", "nearest_argument_id"]
-
-
-def _mart(name: str) -> dg.AssetKey:
-    return dg.AssetKey(["marts", name])
 
 
 @dg.asset(deps=[archive], group_name="instruments", kinds={"parquet"}, check_specs=[checks.JUDGMENTS_PARSED])
@@ -86,7 +81,7 @@ def pair_scores_asset(
     return pair_scores
 
 
-@dg.asset(deps=[_mart("ratings")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
+@estimates_of("ratings")
 def agreement(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """How far annotators agree, judges agree with people, and a judge agrees with itself [paper F.7, F.8, G.1].
 
@@ -96,7 +91,7 @@ def agreement(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -
     return write(lake, "agreement", agreement_table(ratings, resampling(settings)))
 
 
-@dg.asset(deps=[_mart("extraction_audits")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
+@estimates_of("extraction_audits")
 def extraction_audit_rates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """What the audit of the extraction found, by language and as differences [paper F.7].
 
@@ -107,7 +102,7 @@ def extraction_audit_rates(lake: dg.ResourceParam[Lake], settings: dg.ResourcePa
     return write(lake, "extraction_audit_rates", rates)
 
 
-@dg.asset(deps=[_mart("instrument_values")], pool=WRITER_POOL, group_name="estimates", kinds={"numpy", "parquet"})
+@estimates_of("instrument_values")
 def instrument_alignment(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """How well encoders, scorers and judges rank pairs as people label them [paper F.8].
 
@@ -117,12 +112,7 @@ def instrument_alignment(lake: dg.ResourceParam[Lake], settings: dg.ResourcePara
     return write(lake, "instrument_alignment", alignment_table(values, resampling(settings)))
 
 
-@dg.asset(
-    deps=[_mart("adjudicated_labels"), _mart("calibration_pairs")],
-    pool=WRITER_POOL,
-    group_name="estimates",
-    kinds={"numpy", "parquet"},
-)
+@estimates_of("adjudicated_labels", "calibration_pairs")
 def calibration(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """Rates of repetition, of the labelled pairs and carried over to all pairs by similarity [paper 4.3, F.8].
 
@@ -135,12 +125,7 @@ def calibration(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study])
     return write(lake, "calibration", rates)
 
 
-@dg.asset(
-    deps=[_mart("session_outcomes"), _mart("outcome_contrasts")],
-    pool=WRITER_POOL,
-    group_name="estimates",
-    kinds={"numpy", "parquet"},
-)
+@estimates_of("session_outcomes", "outcome_contrasts")
 def outcome_associations(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
     """Similarity against judged quality, and what a condition buys in each language [paper 4.5, G.2, G.3].
 
