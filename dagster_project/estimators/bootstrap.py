@@ -135,6 +135,15 @@ def cluster_bootstrap_means(
     )
 
 
+def interval_note(n_clusters: int, min_clusters: int) -> str | None:
+    """What a reader of a percentile interval over this many motions has to know; None when there are enough."""
+    if n_clusters == 1:
+        return "Only one motion: resampling motions needs at least two, so there is no interval."
+    if n_clusters < min_clusters:
+        return f"Only {n_clusters} motions: below {min_clusters}, percentile intervals tend to be too narrow."
+    return None
+
+
 def _interval_status(n_clusters: int, min_clusters: int) -> IntervalStatus:
     if n_clusters == 1:
         return "no_interval"

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dagster_project.estimators.bootstrap import IntervalStatus, cluster_bootstrap_means
+from dagster_project.estimators.bootstrap import cluster_bootstrap_means, interval_note
+from dagster_project.estimators.resampled import INTERVAL_FIELDS
 
 # A contrast is one combination of these; `agent` and the reference columns are NULL where they do not apply.
 _KEY_FIELDS = [
@@ -32,20 +33,7 @@ MOTION_CONTRASTS_SCHEMA = pa.schema(
     ]
 )
 
-GAP_ESTIMATES_SCHEMA = pa.schema(
-    [
-        *_KEY_FIELDS,
-        pa.field("estimate", pa.float64()),
-        pa.field("ci_low", pa.float64()),
-        pa.field("ci_high", pa.float64()),
-        pa.field("ci_excludes_zero", pa.bool_()),
-        pa.field("n_motions", pa.int64(), nullable=False),
-        pa.field("n_resamples", pa.int64(), nullable=False),
-        pa.field("seed", pa.int64(), nullable=False),
-        pa.field("interval_status", pa.string(), nullable=False),
-        pa.field("interval_note", pa.string()),
-    ]
-)
+GAP_ESTIMATES_SCHEMA = pa.schema([*_KEY_FIELDS, *INTERVAL_FIELDS])
 
 
 def estimate_contrasts(
@@ -80,9 +68,7 @@ def estimate_contrasts(
         "n_resamples": pa.repeat(result.n_resamples, len(contrasts)),
         "seed": pa.repeat(result.seed, len(contrasts)),
         "interval_status": pa.array(status, pa.string()),
-        "interval_note": pa.array(
-            [_interval_note(s, n, min_clusters) for s, n in zip(status, n_motions.tolist(), strict=True)], pa.string()
-        ),
+        "interval_note": pa.array([_note(n, min_clusters) for n in n_motions.tolist()], pa.string()),
     }
     return pa.table(columns, schema=GAP_ESTIMATES_SCHEMA)
 
@@ -139,14 +125,10 @@ def _spread(values: NDArray, where: NDArray[np.bool_], elsewhere: float | str) -
     return spread
 
 
-def _interval_note(status: IntervalStatus, n_motions: int, min_clusters: int) -> str | None:
+def _note(n_motions: int, min_clusters: int) -> str | None:
     if n_motions == 0:
         return "No motion has both sides of this contrast, so there is neither an estimate nor an interval."
-    if status == "no_interval":
-        return "Only one motion: resampling motions needs at least two, so there is no interval."
-    if status == "too_few_clusters":
-        return f"Only {n_motions} motions: below {min_clusters}, percentile intervals tend to be too narrow."
-    return None
+    return interval_note(n_motions, min_clusters)
 
 
 def _described(row: dict[str, object]) -> str:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from dagster_project.estimators.bootstrap import replicate_means
 from dagster_project.estimators.grouped import Rows, groups
+from dagster_project.estimators.regression import Design, few_clusters_note, fit_ols, within_motions
 from dagster_project.estimators.resampled import (
     INTERVAL_FIELDS,
     Estimate,
@@ -82,30 +83,26 @@ def motion_fe_slope(rows: Rows, settings: Settings) -> dict[str, object]:
     Clustered errors, their small-sample factor G/(G−1) · (N−1)/(N−K) and the t distribution with G−1 degrees of
     freedom are those of statsmodels. Returns the interval columns with std_error and p_value.
     """
-    # Loaded here, because it takes longer to load than the rest of the definitions together.
-    from statsmodels.regression.linear_model import OLS
-
     score = np.asarray(rows["score"], dtype=np.float64)
     similarity = np.asarray(rows["similarity"], dtype=np.float64)
     motions, of_motion = np.unique(np.asarray(rows["motion_id"], dtype=object), return_inverse=True)
     reason = _why_no_slope(score, similarity, of_motion)
     if reason:
         return no_estimate(len(motions), reason).columns(settings)
-    design = np.column_stack([similarity / PER_SIMILARITY, np.eye(len(motions))[of_motion]])
-    fit = OLS(score, design).fit(cov_type="cluster", cov_kwds={"groups": of_motion}, use_t=True)
-    low, high = (float(end) for end in fit.conf_int(1 - settings.confidence)[0])
-    few = len(motions) < settings.min_clusters
-    note = f"Only {len(motions)} motions: clustered errors tend to be too small below {settings.min_clusters}."
+    per_step = (similarity / PER_SIMILARITY)[:, np.newaxis]
+    fit = fit_ols(Design(score, per_step, ("similarity",), of_motion, True, ()), settings.confidence, use_t=True)
+    low, high = float(fit.low[0]), float(fit.high[0])
+    note = few_clusters_note(len(motions), settings.min_clusters)
     found = Estimate(
-        value=float(fit.params[0]),
+        value=float(fit.estimate[0]),
         low=low,
         high=high,
         excludes_zero=low > 0 or high < 0,
         n_motions=len(motions),
-        status="too_few_clusters" if few else "ok",
-        note=note if few else None,
+        status="too_few_clusters" if note else "ok",
+        note=note,
     )
-    return found.columns(settings) | {"std_error": float(fit.bse[0]), "p_value": float(fit.pvalues[0])}
+    return found.columns(settings) | {"std_error": float(fit.std_error[0]), "p_value": float(fit.p_value[0])}
 
 
 def _why_no_slope(
@@ -113,7 +110,7 @@ def _why_no_slope(
 ) -> str | None:
     if of_motion.max() == 0:
         return "Only one motion: errors clustered by motion need at least two."
-    within = similarity - (np.bincount(of_motion, similarity) / np.bincount(of_motion))[of_motion]
+    within = within_motions(similarity[:, np.newaxis], of_motion)
     # What is left of equal similarities within a motion is rounding.
     if np.abs(within).max() < 1e-12:
         return "Similarity does not vary within any motion, so motion effects leave nothing to explain."

@@ -83,6 +83,7 @@ class Fit:
     std_error: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    p_value: NDArray[np.float64] | None = None
     singular: bool | None = None
 
 
@@ -101,7 +102,7 @@ def design(rows: Rows, language: str, specification: str) -> Design:
     motion = np.unique(np.asarray(rows["motion_id"], dtype=object), return_inverse=True)[1]
     effects = specification != "A"
     matrix = np.column_stack(list(columns.values()))
-    kept = independent_columns(_within(matrix, motion) if effects else matrix - matrix.mean(axis=0), matrix)
+    kept = independent_columns(within_motions(matrix, motion) if effects else matrix - matrix.mean(axis=0), matrix)
     names = np.array(list(columns))
     return Design(
         outcome=np.asarray(rows["mean_arg_max_prev"], dtype=np.float64),
@@ -133,11 +134,12 @@ def independent_columns(centred: NDArray[np.float64], matrix: NDArray[np.float64
     return np.array(kept, dtype=np.int64)
 
 
-def fit_ols(given: Design, confidence: float) -> Fit:
+def fit_ols(given: Design, confidence: float, use_t: bool = False) -> Fit:
     """OLS with errors clustered by motion.
 
     The small-sample factor G/(G−1) · (N−1)/(N−K), with the motion effects counted in K, and the normal distribution are
-    those of ``statsmodels`` with ``cov_type="cluster"``.
+    those of ``statsmodels`` with ``cov_type="cluster"``; with ``use_t`` it is the t distribution with G−1 degrees of
+    freedom.
     """
     # Loaded here, because it takes longer to load than the rest of the definitions together.
     from statsmodels.regression.linear_model import OLS
@@ -146,11 +148,11 @@ def fit_ols(given: Design, confidence: float) -> Fit:
         np.eye(given.motion.max() + 1)[given.motion] if given.motion_effects else np.ones((len(given.motion), 1))
     )
     fit = OLS(given.outcome, np.column_stack([given.regressors, intercepts])).fit(
-        cov_type="cluster", cov_kwds={"groups": given.motion}
+        cov_type="cluster", cov_kwds={"groups": given.motion}, use_t=use_t
     )
     k = len(given.names)
     low, high = fit.conf_int(1 - confidence)[:k].T
-    return Fit(given.names, fit.params[:k], fit.bse[:k], low, high)
+    return Fit(given.names, fit.params[:k], fit.bse[:k], low, high, fit.pvalues[:k])
 
 
 def fit_mixed(given: Design, confidence: float) -> Fit:
@@ -171,7 +173,7 @@ def fit_mixed(given: Design, confidence: float) -> Fit:
     low, high = fit.conf_int(1 - confidence)[:k].T
     doubted = any(issubclass(warning.category, ConvergenceWarning) for warning in raised)
     singular = doubted or not fit.converged or bool(fit.cov_re[0, 0] < 1e-4 * fit.scale)
-    return Fit(given.names, np.asarray(fit.fe_params)[:k], np.asarray(fit.bse_fe)[:k], low, high, singular)
+    return Fit(given.names, np.asarray(fit.fe_params)[:k], np.asarray(fit.bse_fe)[:k], low, high, singular=singular)
 
 
 def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,8 +184,8 @@ def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np
     sums of squares and products. Where a resample makes columns dependent, its solution is the one of least length, as
     ``statsmodels`` has it.
     """
-    centred = _within(given.regressors, given.motion)
-    outcome = _within(given.outcome[:, None], given.motion)[:, 0]
+    centred = within_motions(given.regressors, given.motion)
+    outcome = within_motions(given.outcome[:, None], given.motion)[:, 0]
     # Columns of like length keep the normal equations well conditioned.
     length = np.linalg.norm(centred, axis=0)
     centred = centred / length
@@ -242,9 +244,8 @@ def _estimates(specification: str, rows: Rows, language: str, settings: Settings
     reason = _why_none(given, n_motions)
     if reason:
         return [about | _nothing("language", reason)]
-    few = n_motions < settings.min_clusters
-    status: IntervalStatus = "too_few_clusters" if few else "ok"
-    note = f"Only {n_motions} motions: clustered errors tend to be too small below {settings.min_clusters}."
+    note = few_clusters_note(n_motions, settings.min_clusters)
+    status: IntervalStatus = "too_few_clusters" if note else "ok"
     if specification == "C_bootstrap":
         counts = resample_counts(n_motions, settings.n_resamples, np.random.default_rng(settings.seed))
         replicates = refit_on_resamples(given, counts.astype(np.float64))
@@ -267,7 +268,7 @@ def _estimates(specification: str, rows: Rows, language: str, settings: Settings
             "ci_excludes_zero": bool(fit.low[place] > 0 or fit.high[place] < 0),
             "singular": fit.singular,
             "interval_status": status,
-            "interval_note": note if few else None,
+            "interval_note": note,
         }
         for place in shown
         if np.isfinite([fit.estimate[place], fit.std_error[place], fit.low[place], fit.high[place]]).all()
@@ -296,7 +297,14 @@ def _only(rows: Rows, languages: Sequence[str]) -> Rows:
     return {name: [value for value, keep in zip(values, use, strict=True) if keep] for name, values in rows.items()}
 
 
-def _within(matrix: NDArray[np.float64], motion: NDArray[np.int64]) -> NDArray[np.float64]:
+def few_clusters_note(n_motions: int, min_clusters: int) -> str | None:
+    """What a reader of errors clustered by this many motions has to know; None when there are enough."""
+    if n_motions < min_clusters:
+        return f"Only {n_motions} motions: clustered errors tend to be too small below {min_clusters}."
+    return None
+
+
+def within_motions(matrix: NDArray[np.float64], motion: NDArray[np.int64]) -> NDArray[np.float64]:
     """The columns less their means over the rows of each motion."""
     sums = np.zeros((motion.max() + 1, matrix.shape[1]))
     np.add.at(sums, motion, matrix)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dagster_project.estimators.bootstrap import IntervalStatus, percentile_interval, resample_counts
+from dagster_project.estimators.bootstrap import IntervalStatus, interval_note, percentile_interval, resample_counts
 
 Counts = NDArray[np.float64]
 """(1 + n_resamples, n_items): how often each item is there, once each in the first row."""
@@ -99,7 +99,7 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     if np.isnan(value):
         return no_estimate(n_motions, undefined)
     if n_motions < 2:
-        note = "Only one motion: resampling motions needs at least two, so there is no interval."
+        note = interval_note(n_motions, settings.min_clusters)
         return Estimate(value, None, None, None, n_motions, "no_interval", note)
     replicates = values[1:]
     defined = replicates[~np.isnan(replicates)]
@@ -109,13 +109,8 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     if np.ptp(defined) == 0 and defined[0] == value:
         note = f"Every resample gives {value:g} again, so resampling cannot tell how far off that may be."
         return Estimate(value, None, None, None, n_motions, "no_interval", note)
-    notes = []
-    if n_motions < settings.min_clusters:
-        notes.append(
-            f"Only {n_motions} motions: below {settings.min_clusters}, percentile intervals tend to be too narrow."
-        )
-    if len(defined) < len(replicates):
-        notes.append(lacking)
+    few = interval_note(n_motions, settings.min_clusters)
+    notes = [*([few] if few else []), *([lacking] if len(defined) < len(replicates) else [])]
     low, high = (float(end) for end in percentile_interval(defined, settings.confidence))
     status: IntervalStatus = "too_few_clusters" if n_motions < settings.min_clusters else "ok"
     return Estimate(value, low, high, low > 0 or high < 0, n_motions, status, " ".join(notes) or None)
