@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.archive.schemas import ARCHIVE_SCHEMAS, EXTRA, PROVENANCE
+from ingest.whole_file import whole_file
 
 COLUMNS = [
     name for name in ARCHIVE_SCHEMAS["annotations"].names if name not in {EXTRA.name, *(f.name for f in PROVENANCE)}
@@ -21,7 +22,7 @@ def write_annotations(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     column that annotations.csv does not have.
     """
     n_rows = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(path) as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         for row in rows:

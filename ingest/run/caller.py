@@ -154,9 +154,10 @@ class LedgerCaller:
     ) -> Iterator[tuple[CallRequest, Answer | CallProblem]]:
         """See `ingest.run.call.Caller`. `progress` is told how many are done, of how many were asked for."""
         todo = list(requests)
-        with ThreadPoolExecutor(workers_for(request.agent for request in todo), "call") as pool:
+        n_workers = workers_for(request.agent for request in todo)
+        with ThreadPoolExecutor(n_workers, "call") as pool:
             left = iter(todo)
-            running = {pool.submit(self._attempted, request): request for request in islice(left, pool._max_workers)}
+            running = {pool.submit(self._attempted, request): request for request in islice(left, n_workers)}
             done = 0
             while running:
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)

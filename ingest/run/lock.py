@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ingest.errors import IngestError
+from ingest.whole_file import whole_file
 
 _SHOWN = 5
 
@@ -54,18 +54,13 @@ def lock_grid(grid: Grid, directory: Path) -> bool:
             f"{'; '.join(differences(locked, grid))}. Undo the change, or give the changed phase another name. "
             "(Delete the lock only if no call was made under it.)"
         )
-    directory.mkdir(parents=True, exist_ok=True)
     lines = ",\n  ".join(_canonical(item) for item in grid.items)
     text = (
         f'{{"phase": {json.dumps(grid.phase)}, "digest": "{grid.digest}",\n'
         f' "header": {_canonical(grid.header)},\n "items": [\n  {lines}\n ]}}\n'
     )
-    draft = path.with_name(f".{path.name}-{os.getpid()}")
-    with draft.open("w", encoding="utf-8") as file:
+    with whole_file(path) as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
     return True
 
 

@@ -15,6 +15,7 @@ from ingest.archive.lines import LineReader, UnreadableFile, Unusable
 from ingest.run.lock import Grid, lock_grid
 from ingest.translate.answers import PRESERVES, is_flagged
 from ingest.translate.motions import Cell, MotionRecord, TranslationError, cells, changed
+from ingest.whole_file import whole_file
 
 MUST_FIX = "A"
 DECISIONS = (MUST_FIX, "B", "C")
@@ -45,9 +46,8 @@ def export_triage(
         for cell, review in _reviewed(records, languages, source_language)
         if is_flagged(review) and cell.text is not None
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
     # With a byte order mark, without which spreadsheets read UTF-8 as another encoding.
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
+    with whole_file(path, encoding="utf-8-sig") as file:
         rows = csv.writer(file)
         rows.writerow(COLUMNS)
         for cell, review in flagged:
