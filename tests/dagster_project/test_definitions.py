@@ -8,6 +8,19 @@ import dagster as dg
 import pytest
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph
 
+ESTIMATES = {
+    "gap_estimates",
+    "regression_estimates",
+    "tail_rates",
+    "encoder_agreement",
+    "repeat_noise",
+    "agreement",
+    "extraction_audit_rates",
+    "instrument_alignment",
+    "calibration",
+    "outcome_associations",
+}
+
 
 @pytest.fixture(scope="module")
 def definitions() -> dg.Definitions:
@@ -42,18 +55,7 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
     encoders = {"vectors/multilingual_e5_small", "vectors/use_multilingual_v3"}
     assert groups["vectors"] == encoders | {"max_prior_pairs", "null_maxima"}
     assert groups["instruments"] == {"judgments", "pair_scores"}
-    assert groups["estimates"] == {
-        "gap_estimates",
-        "regression_estimates",
-        "tail_rates",
-        "encoder_agreement",
-        "repeat_noise",
-        "agreement",
-        "extraction_audit_rates",
-        "instrument_alignment",
-        "calibration",
-        "outcome_associations",
-    }
+    assert groups["estimates"] == ESTIMATES
     assert groups["publish"] == {"published_warehouse"}
     assert {"marts/turn_similarity", "marts/session_similarity", "marts/gap_estimates"} <= groups["marts"]
     assert {f"reports/table_{number}" for number in ("03", "04", "05", "06", "08", "09")} <= groups["reports"]
@@ -97,21 +99,7 @@ def test_the_whole_study_is_one_run_without_partitions(definitions: dg.Definitio
 def test_what_opens_the_working_database_shares_one_pool(definitions: dg.Definitions) -> None:
     writers = {node.name: set(node.definition.pools) for node in definitions.resolve_job_def("whole_study").nodes}
     in_pool = {name for name, pools in writers.items() if pools == {"warehouse_writer"}}
-    assert in_pool == {
-        "dbt_marts",
-        "gap_estimates",
-        "regression_estimates",
-        "tail_rates",
-        "encoder_agreement",
-        "repeat_noise",
-        "agreement",
-        "extraction_audit_rates",
-        "instrument_alignment",
-        "calibration",
-        "outcome_associations",
-        "dbt_reports",
-        "published_warehouse",
-    }
+    assert in_pool == ESTIMATES | {"dbt_marts", "dbt_reports", "published_warehouse"}
 
 
 def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph) -> None:
