@@ -86,6 +86,7 @@ lint: | .venv/bin/pip ## check style
 bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tables
 	$(BIN)/python -m benchmarks.max_prior
 	$(BIN)/python -m benchmarks.bootstrap
+	$(BIN)/python -m benchmarks.spec_c_bootstrap
 	$(BIN)/python -m benchmarks.calibrated_gap
 	$(BIN)/python -m benchmarks.run_layer
 
