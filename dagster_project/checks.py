@@ -123,27 +123,15 @@ def arguments_present(report: ParseReport) -> dg.AssetCheckResult:
 
 def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:
     """Warns about unparseable answers: their turns have no similarity, and say so."""
-    return dg.AssetCheckResult(
-        check_name=ANSWERS_PARSED.name,
-        passed=report.n_failed == 0,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=f"{report.n_failed:,} of {report.n_extractions:,} answers cannot be parsed"
-        + (f" ({_counted(report.reasons)})" if report.reasons else "")
-        + ".",
-        metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},
+    return _all_read(
+        ANSWERS_PARSED, report, f"{report.n_failed:,} of {report.n_extractions:,} answers cannot be parsed"
     )
 
 
 def judgments_parsed(report: JudgmentReport) -> dg.AssetCheckResult:
     """Warns about answers of judges that cannot be read: they are rows with a reason, and no figure counts them."""
-    return dg.AssetCheckResult(
-        check_name=JUDGMENTS_PARSED.name,
-        passed=report.n_failed == 0,
-        severity=dg.AssetCheckSeverity.WARN,
-        description=f"{report.n_failed:,} of {report.n_judgments:,} judgments cannot be read"
-        + (f" ({_counted(report.reasons)})" if report.reasons else "")
-        + ".",
-        metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},
+    return _all_read(
+        JUDGMENTS_PARSED, report, f"{report.n_failed:,} of {report.n_judgments:,} judgments cannot be read"
     )
 
 
@@ -156,6 +144,16 @@ def counts_metadata(tables: Mapping[str, TableCounts]) -> dg.MetadataValue:
             f"| {counts.left_out:,} |"
         )
     return dg.MetadataValue.md("\n".join(lines))
+
+
+def _all_read(spec: dg.AssetCheckSpec, report: ParseReport | JudgmentReport, failed: str) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        check_name=spec.name,
+        passed=report.n_failed == 0,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=failed + (f" ({_counted(report.reasons)})" if report.reasons else "") + ".",
+        metadata={"reasons": dict(report.reasons), "labels": dict(report.labels)},
+    )
 
 
 def _result(

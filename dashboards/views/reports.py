@@ -7,14 +7,20 @@ from dashboards.study import load_study
 from dashboards.warehouse import query
 
 TITLES = {
+    "table_01": "Table 1: the Chinese–English gap under variants of the measure",
+    "table_02": "Table 2: calibration in one view",
     "table_03": "Table 3: language gaps to English",
     "table_04": "Table 4: pooled Chinese–English gap",
     "table_05": "Table 5: language gaps within each agent",
     "table_06": "Table 6: agent against agent, Chinese–English gap",
     "table_08": "Table 8: effect of the diversity prompt within language",
     "table_09": "Table 9: effect of the diversity prompt on the Chinese–English gap",
-    "table_02": "Table 2: calibration in one view",
+    "table_17": "Table 17: the Chinese–English gap by three estimators",
     "table_18": "Table 18: translated and rescored",
+    "table_20": "Table 20: agreement of encoders within language",
+    "table_21": "Table 21: language gaps after z-scoring within language",
+    "table_22": "Table 22: tail rates under encoders and pair scorers",
+    "table_24": "Table 24: the Chinese–English gap under controls for the extraction",
     "table_26": "Table 26: audit of the extraction",
     "table_27": "Table 27: instruments against people's labels",
     "table_28": "Table 28: rates of repetition among labelled pairs",
