@@ -1,8 +1,8 @@
 {#-
     The rows of the relation `ours` beside those of `published`, joined on `keys`; a row that only one side has stays.
 
-    `published` has the keys and value, estimate, ci_low, ci_high, ci_excludes_zero. `missing` is a sentence that says
-    what would fill a row that only the paper has.
+    `published` has the keys and the cell: row, column, value, estimate, ci_low, ci_high, ci_excludes_zero. `missing` is
+    a sentence that says what would fill a row that only the paper has.
 -#}
 {% macro beside_published(keys, ours, missing) -%}
     select
@@ -14,6 +14,8 @@
         ours.{{ column }},
         {% endfor %}
 
+        published."row" as published_row,
+        published."column" as published_column,
         published.value as published_value,
         published.estimate as published_estimate,
         published.ci_low as published_ci_low,
@@ -29,7 +31,53 @@
 {%- endmacro %}
 
 
-{#- The columns of an estimate that the reports on instruments show. -#}
-{% macro estimate_columns(n) -%}
-    {{ return(['estimate', 'ci_low', 'ci_high', 'ci_excludes_zero', n, 'n_motions', 'interval_status', 'interval_note']) }}
+{#- The columns of an estimate that the reports show. -#}
+{% macro estimate_columns(n='n_motions') -%}
+    {{ return(
+        ['estimate', 'ci_low', 'ci_high', 'ci_excludes_zero']
+        + ([n] if n != 'n_motions' else [])
+        + ['n_motions', 'interval_status', 'interval_note']
+    ) }}
+{%- endmacro %}
+
+
+{#-
+    The estimates that the paper's tables of contrasts rest on: claims, the plain measure, the mean over agents, one
+    extractor. Reads the relations study and gap_estimates; further conditions can follow with `and`.
+-#}
+{% macro headline_estimates(contrasts) -%}
+    select gap_estimates.*
+    from gap_estimates
+    join study on study.primary_extractor = gap_estimates.extractor
+    where gap_estimates.contrast in ('{{ contrasts | join("', '") }}')
+        and gap_estimates.aggregate = 'agent_mean'
+        and gap_estimates.field = 'claim'
+        and gap_estimates.variant = 'raw'
+{%- endmacro %}
+
+
+{#-
+    The rows of the relation `paired` (beside_published) by `columns`. An encoder, language or agent stands in the order
+    that the paper prints, from the relation published_labels; another column is an expression. Where no row has both
+    sides, the rows of this study come first.
+-#}
+{% macro in_published_order(columns) -%}
+    {%- set labelled = [] -%}
+    {%- for column in columns if column.split('_')[-1] in ('encoder', 'language', 'agent') -%}
+        {%- do labelled.append(column) -%}
+    {%- endfor -%}
+    select paired.*
+    from paired
+    {% for column in labelled %}
+    left join published_labels as {{ column }}_labels
+        on {{ column }}_labels.kind = '{{ column.split('_')[-1] }}'
+        and {{ column }}_labels.code = paired.{{ column }}
+    {% endfor %}
+    order by
+        paired.missing is not null
+        and not bool_or(paired.missing is null and paired.published_value is not null) over (),
+        {% for column in columns %}
+        {{ column ~ '_labels.position nulls last, paired.' if column in labelled }}{{ column }} nulls first
+        {{- ',' if not loop.last }}
+        {% endfor %}
 {%- endmacro %}

@@ -47,7 +47,7 @@ class Dbt:
             "DBT_USE_COLORS": "0",
         }
         done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+        assert done.returncode == 0, f"dbt ended with {done.returncode}: {done.stdout[-8000:]}{done.stderr[-2000:]}"
         return done.stdout
 
     @property

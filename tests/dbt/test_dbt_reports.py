@@ -1,6 +1,8 @@
 """The report views: published values beside our own, in any file and under any alias."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -12,8 +14,9 @@ REPORTS = ("table_03", "table_04", "table_05", "table_06", "table_08", "table_09
 ROBUSTNESS_REPORTS = ("table_01", "table_17", "table_20", "table_21", "table_22", "table_24")
 INSTRUMENT_REPORTS = tuple(f"table_{number}" for number in ("02", "18", "26", "27", "28", "29", "32", "33", "34"))
 VALUES = [
-    "estimate", "ci_low", "ci_high", "ci_excludes_zero", "n_motions", "interval_status",
-    "published_value", "published_estimate", "published_ci_low", "published_ci_high", "published_excludes_zero",
+    "estimate", "ci_low", "ci_high", "ci_excludes_zero", "n_motions", "interval_status", "interval_note",
+    "published_row", "published_column", "published_value", "published_estimate", "published_ci_low",
+    "published_ci_high", "published_excludes_zero", "missing",
 ]  # fmt: skip
 
 
@@ -98,6 +101,45 @@ def test_views_work_in_a_copy_under_another_name_and_alias(built: Built, tmp_pat
         elsewhere.execute("attach ':memory:' as warehouse")
         for report in (*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS):
             assert elsewhere.sql(f"select count(*) from w.reports.{report}").fetchall()[0][0] > 0
+
+
+def test_an_older_client_reads_every_report(built: Built, tmp_path: Path) -> None:
+    older = tmp_path / "older.duckdb"
+    with duckdb.connect() as copier:
+        copier.execute(f"attach '{str(built.warehouse).replace(chr(39), chr(39) * 2)}' as built (read_only)")
+        copier.execute(f"attach '{older}' as older (storage_version 'v1.0.0')")
+        copier.execute("copy from database built to older")
+        reports = [
+            name
+            for (name,) in copier.sql("select view_name from duckdb_views() where schema_name = 'reports'").fetchall()
+        ]
+    for report in set(reports):
+        prompt = [
+            Path(sys.executable).with_name("duckdb"),
+            "-readonly",
+            older,
+            f"select count(*) from reports.{report}",
+        ]
+        done = subprocess.run(prompt, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{report}: {done.stderr}"
+
+
+def test_rows_of_ours_come_first_where_no_encoder_is_published(built: Built, tmp_path: Path) -> None:
+    copy = tmp_path / "toy.duckdb"
+    shutil.copyfile(built.warehouse, copy)
+    with duckdb.connect(copy) as alone:
+        alone.execute("delete from marts.gap_estimates where encoder <> 'toy'")
+        for report in REPORTS:
+            ours = [encoder == "toy" for (encoder,) in alone.sql(f"select encoder from reports.{report}").fetchall()]
+            assert ours == sorted(ours, reverse=True), report
+            assert any(ours), report
+
+
+def test_a_row_that_only_the_paper_has_says_what_would_fill_it(warehouse: duckdb.DuckDBPyConnection) -> None:
+    for report in REPORTS:
+        rows = warehouse.sql(f"select estimate, published_value, missing from reports.{report}").fetchall()
+        assert all((missing is not None) == (estimate is None) for estimate, _, missing in rows), report
+        assert all(published is not None for estimate, published, _ in rows if estimate is None), report
 
 
 def test_robustness_reports_show_the_numbers_of_their_marts(warehouse: duckdb.DuckDBPyConnection) -> None:

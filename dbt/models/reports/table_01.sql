@@ -18,6 +18,12 @@ prior_argument_similarity as (
 
 ),
 
+published_labels as (
+
+    select * from {{ ref('published_labels') }}
+
+),
+
 published as (
 
     select
@@ -35,11 +41,7 @@ published as (
         end as field,
         cells."column" as encoder,
         'zh' as language,
-        cells.value,
-        cells.estimate,
-        cells.ci_low,
-        cells.ci_high,
-        cells.ci_excludes_zero,
+        cells.*,
 
     from prior_argument_similarity as cells
     where cells."table" = '1'
@@ -60,20 +62,25 @@ ours as (
 
 ),
 
-final as (
+paired as (
 
     {{ beside_published(
         ['variant', 'field', 'encoder', 'language'],
-        ['estimate', 'ci_low', 'ci_high', 'ci_excludes_zero', 'n_motions', 'interval_status', 'interval_note'],
+        estimate_columns(),
         'Needs this encoder and field in the study, and debates in this language and the reference language.',
     ) }}
 
+),
+
+final as (
+
+    {{ in_published_order([
+        "list_position(['raw', 'null_adjusted', 'z_scored', 'fixed_k5', 'fixed_k10'], variant)",
+        "list_position(['claim', 'claim_warrant', 'claim_warrant_evidence'], field)",
+        'encoder',
+        'language',
+    ]) }}
+
 )
 
-select *
-from final
-order by
-    list_position(['raw', 'null_adjusted', 'z_scored', 'fixed_k5', 'fixed_k10'], variant),
-    list_position(['claim', 'claim_warrant', 'claim_warrant_evidence'], field),
-    encoder,
-    language
+select * from final

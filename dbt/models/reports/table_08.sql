@@ -24,21 +24,9 @@ published_labels as (
 
 ),
 
-encoders as (
-
-    select * from published_labels where kind = 'encoder'
-
-),
-
 languages as (
 
     select * from published_labels where kind = 'language'
-
-),
-
-cells as (
-
-    select * from prior_argument_similarity where "table" = '8'
 
 ),
 
@@ -49,83 +37,33 @@ published as (
         languages.code as language,
         'diversity' as condition,
         'baseline' as reference_condition,
-        cells.value,
-        cells.estimate,
-        cells.ci_low,
-        cells.ci_high,
-        cells.ci_excludes_zero,
+        cells.*,
 
-    from cells
+    from prior_argument_similarity as cells
     left join languages on languages.label = cells."column"
+    where cells."table" = '8'
 
 ),
 
--- The paper's tables rest on claims, the plain measure, the mean over agents and one extractor.
 ours as (
 
-    select
-        gap_estimates.encoder,
-        gap_estimates.language,
-        gap_estimates.condition,
-        gap_estimates.reference_condition,
-        gap_estimates.estimate,
-        gap_estimates.ci_low,
-        gap_estimates.ci_high,
-        gap_estimates.ci_excludes_zero,
-        gap_estimates.n_motions,
-        gap_estimates.interval_status,
-
-    from gap_estimates
-    join study on study.primary_extractor = gap_estimates.extractor
-    where gap_estimates.contrast = 'condition_effect'
-        and gap_estimates.aggregate = 'agent_mean'
-        and gap_estimates.field = 'claim'
-        and gap_estimates.variant = 'raw'
+    {{ headline_estimates(['condition_effect']) }}
 
 ),
 
 paired as (
 
-    select
-        coalesce(ours.encoder, published.encoder) as encoder,
-        coalesce(ours.language, published.language) as language,
-        coalesce(ours.condition, published.condition) as condition,
-        coalesce(ours.reference_condition, published.reference_condition) as reference_condition,
-
-        ours.estimate,
-        ours.ci_low,
-        ours.ci_high,
-        ours.ci_excludes_zero,
-        ours.n_motions,
-        ours.interval_status,
-
-        published.value as published_value,
-        published.estimate as published_estimate,
-        published.ci_low as published_ci_low,
-        published.ci_high as published_ci_high,
-        published.ci_excludes_zero as published_excludes_zero,
-
-    from ours
-    full join published
-        on published.encoder = ours.encoder
-        and published.language = ours.language
-        and published.condition = ours.condition
-        and published.reference_condition = ours.reference_condition
+    {{ beside_published(
+        ['encoder', 'language', 'condition', 'reference_condition'],
+        estimate_columns(),
+        'Needs this encoder in the study, and debates in this language under this condition and the baseline.',
+    ) }}
 
 ),
 
 final as (
 
-    select paired.*
-    from paired
-    left join encoders on encoders.code = paired.encoder
-    left join languages on languages.code = paired.language
-    order by
-        encoders.position nulls last,
-        paired.encoder,
-        languages.position nulls last,
-        paired.language,
-        paired.condition
+    {{ in_published_order(['encoder', 'language', 'condition']) }}
 
 )
 

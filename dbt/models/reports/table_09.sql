@@ -24,121 +24,64 @@ published_labels as (
 
 ),
 
-encoders as (
-
-    select * from published_labels where kind = 'encoder'
-
-),
-
-cells as (
-
-    select * from prior_argument_similarity where "table" = '9'
-
-),
-
-quantities as (
-
-    select *
-    from (values
-        ('Baseline zh - en', 'baseline_gap', 'baseline', 1),
-        ('Diversity zh - en', 'condition_gap', 'diversity', 2),
-        ('Gap reduction', 'gap_reduction', 'diversity', 3)
-    ) as quantities (label, quantity, condition, position)
-
-),
-
 published as (
 
     select
         cells."row" as encoder,
-        quantities.quantity,
-        quantities.condition,
+        case cells."column"
+            when 'Baseline zh - en' then 'baseline_gap'
+            when 'Diversity zh - en' then 'condition_gap'
+            when 'Gap reduction' then 'gap_reduction'
+        end as quantity,
+        case when cells."column" = 'Baseline zh - en' then 'baseline' else 'diversity' end as condition,
         'zh' as language,
         'en' as reference_language,
-        cells.value,
-        cells.estimate,
-        cells.ci_low,
-        cells.ci_high,
-        cells.ci_excludes_zero,
+        cells.*,
 
-    from cells
-    left join quantities on quantities.label = cells."column"
+    from prior_argument_similarity as cells
+    where cells."table" = '9'
 
 ),
 
--- The paper's tables rest on claims, the plain measure, the mean over agents and one extractor.
+estimates as (
+
+    {{ headline_estimates(['language_gap', 'gap_reduction']) }}
+        and gap_estimates.language = 'zh'
+
+),
+
 ours as (
 
     select
-        gap_estimates.encoder,
+        *,
         case
-            when gap_estimates.contrast = 'gap_reduction' then 'gap_reduction'
-            when gap_estimates.condition = study.baseline_condition then 'baseline_gap'
+            when contrast = 'gap_reduction' then 'gap_reduction'
+            when condition = baseline_condition then 'baseline_gap'
             else 'condition_gap'
         end as quantity,
-        gap_estimates.condition,
-        gap_estimates.language,
-        gap_estimates.reference_language,
-        gap_estimates.estimate,
-        gap_estimates.ci_low,
-        gap_estimates.ci_high,
-        gap_estimates.ci_excludes_zero,
-        gap_estimates.n_motions,
-        gap_estimates.interval_status,
 
-    from gap_estimates
-    join study on study.primary_extractor = gap_estimates.extractor
-    where gap_estimates.contrast in ('language_gap', 'gap_reduction')
-        and gap_estimates.language = 'zh'
-        and gap_estimates.aggregate = 'agent_mean'
-        and gap_estimates.field = 'claim'
-        and gap_estimates.variant = 'raw'
+    from estimates
+    cross join (select baseline_condition from study) as baseline
 
 ),
 
 paired as (
 
-    select
-        coalesce(ours.encoder, published.encoder) as encoder,
-        coalesce(ours.quantity, published.quantity) as quantity,
-        coalesce(ours.condition, published.condition) as condition,
-        coalesce(ours.language, published.language) as language,
-        coalesce(ours.reference_language, published.reference_language) as reference_language,
-
-        ours.estimate,
-        ours.ci_low,
-        ours.ci_high,
-        ours.ci_excludes_zero,
-        ours.n_motions,
-        ours.interval_status,
-
-        published.value as published_value,
-        published.estimate as published_estimate,
-        published.ci_low as published_ci_low,
-        published.ci_high as published_ci_high,
-        published.ci_excludes_zero as published_excludes_zero,
-
-    from ours
-    full join published
-        on published.encoder = ours.encoder
-        and published.quantity = ours.quantity
-        and published.condition = ours.condition
-        and published.language = ours.language
-        and published.reference_language = ours.reference_language
+    {{ beside_published(
+        ['encoder', 'quantity', 'condition', 'language', 'reference_language'],
+        estimate_columns(),
+        'Needs this encoder in the study, and debates in Chinese and the reference language under this condition.',
+    ) }}
 
 ),
 
 final as (
 
-    select paired.*
-    from paired
-    left join encoders on encoders.code = paired.encoder
-    left join quantities on quantities.quantity = paired.quantity
-    order by
-        encoders.position nulls last,
-        paired.encoder,
-        quantities.position,
-        paired.condition
+    {{ in_published_order([
+        'encoder',
+        "list_position(['baseline_gap', 'condition_gap', 'gap_reduction'], quantity)",
+        'condition',
+    ]) }}
 
 )
 

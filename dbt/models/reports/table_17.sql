@@ -24,6 +24,12 @@ prior_argument_similarity as (
 
 ),
 
+published_labels as (
+
+    select * from {{ ref('published_labels') }}
+
+),
+
 cells as (
 
     select
@@ -34,7 +40,7 @@ cells as (
             else 'mixed'
         end as estimator,
         'zh' as language,
-        * exclude ("row"),
+        *,
 
     from prior_argument_similarity
     where "table" = '17'
@@ -76,8 +82,7 @@ ours as (
     union all
 
     select
-        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
-        case when regression_estimates.specification = 'B' then 'ols_fixed_effects' else 'mixed' end as estimator,
+        case regression_estimates.specification when 'B' then 'ols_fixed_effects' else 'mixed' end as estimator,
         regression_estimates.encoder,
         regression_estimates.language,
         regression_estimates.estimate,
@@ -100,7 +105,7 @@ ours as (
 
 ),
 
-paired as (
+beside as (
 
     {{ beside_published(
         ['encoder', 'language', 'estimator'],
@@ -113,20 +118,29 @@ paired as (
 
 ),
 
-final as (
+paired as (
 
     select
-        paired.*,
+        beside.*,
         errors.value as published_std_error,
 
-    from paired
+    from beside
     left join cells as errors
-        on errors.encoder = paired.encoder
-        and errors.language = paired.language
-        and errors.estimator = paired.estimator
+        on errors.encoder = beside.encoder
+        and errors.language = beside.language
+        and errors.estimator = beside.estimator
         and errors."column" = 'SE'
+
+),
+
+final as (
+
+    {{ in_published_order([
+        'encoder',
+        'language',
+        "list_position(['bootstrap', 'ols_fixed_effects', 'mixed'], estimator)",
+    ]) }}
 
 )
 
 select * from final
-order by encoder, language, list_position(['bootstrap', 'ols_fixed_effects', 'mixed'], estimator)

@@ -30,6 +30,8 @@ final as (
         null::bigint as n_motions,
         null::varchar as interval_status,
 
+        cells."row" as published_row,
+        cells."column" as published_column,
         cells.value as published_value,
         cells.estimate as published_estimate,
         cells.ci_low as published_ci_low,

@@ -28,6 +28,8 @@ published as (
 
     select
         languages.language,
+        cells."row",
+        cells."column",
         cells.value,
         split_part(cells.value, ' – ', 1)::double as lowest,
         split_part(cells.value, ' – ', 2)::double as highest,
@@ -66,11 +68,12 @@ final as (
         ours.n_encoder_pairs,
         ours.note,
 
+        published."row" as published_row,
+        published."column" as published_column,
         published.value as published_value,
         published.lowest as published_lowest,
         published.highest as published_highest,
 
-        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
         case
             when ours.language is null then 'Needs debates in this language and two encoders in the study.'
         end as missing,

@@ -24,16 +24,18 @@ prior_argument_similarity as (
 
 ),
 
+published_labels as (
+
+    select * from {{ ref('published_labels') }}
+
+),
+
 published as (
 
     select
         languages.language,
         cells."column" as encoder,
-        cells.value,
-        cells.estimate,
-        cells.ci_low,
-        cells.ci_high,
-        cells.ci_excludes_zero,
+        cells.*,
 
     from prior_argument_similarity as cells
     join languages on languages.name = cells."row"
@@ -55,15 +57,20 @@ ours as (
 
 ),
 
-final as (
+paired as (
 
     {{ beside_published(
         ['language', 'encoder'],
-        ['estimate', 'ci_low', 'ci_high', 'ci_excludes_zero', 'n_motions', 'interval_status', 'interval_note'],
+        estimate_columns(),
         'Needs this encoder in the study, and debates about several motions in this language and the reference language.',
     ) }}
+
+),
+
+final as (
+
+    {{ in_published_order(['encoder', 'language']) }}
 
 )
 
 select * from final
-order by encoder, language

@@ -18,20 +18,21 @@ prior_argument_similarity as (
 
 ),
 
+published_labels as (
+
+    select * from {{ ref('published_labels') }}
+
+),
+
 published as (
 
     select
         'bge-m3' as encoder,
-        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
         case when cells."row" like 'BGE reranker%' then 'bge-reranker-v2-m3' else 'bge-m3' end as scorer,
         100 - regexp_extract(cells."row", '(\d+)%', 1)::int as percentile,
         case cells."column" when 'EN rate' then 'reference_rate' when 'ZH rate' then 'rate' else 'difference' end as quantity,
         'zh' as language,
-        cells.value,
-        cells.estimate,
-        cells.ci_low,
-        cells.ci_high,
-        cells.ci_excludes_zero,
+        cells.*,
 
     from prior_argument_similarity as cells
     where cells."table" = '22'
@@ -49,7 +50,7 @@ ours as (
 
 ),
 
-final as (
+paired as (
 
     {{ beside_published(
         ['encoder', 'scorer', 'language', 'percentile', 'quantity'],
@@ -60,8 +61,18 @@ final as (
         'Needs this encoder and scorer in the study, and debates in this language and the reference language.',
     ) }}
 
+),
+
+final as (
+
+    {{ in_published_order([
+        'encoder',
+        'scorer',
+        'language',
+        'percentile',
+        "list_position(['reference_rate', 'rate', 'difference'], quantity)",
+    ]) }}
+
 )
 
 select * from final
-order by
-    encoder, scorer, language, percentile, list_position(['reference_rate', 'rate', 'difference'], quantity)

@@ -18,17 +18,19 @@ prior_argument_similarity as (
 
 ),
 
+published_labels as (
+
+    select * from {{ ref('published_labels') }}
+
+),
+
 cells as (
 
     select
         split_part("row", ' | ', 1) as encoder,
-        -- Not if(): DuckDB 1.x cannot read a view that DuckDB 2 has stored with it.
-        case split_part("row", ' | ', 2)
-            when 'C boot.' then 'C_bootstrap'
-            else split_part("row", ' | ', 2)
-        end as specification,
+        replace(split_part("row", ' | ', 2), 'C boot.', 'C_bootstrap') as specification,
         'zh' as language,
-        * exclude ("row"),
+        *,
 
     from prior_argument_similarity
     where "table" = '24'
@@ -53,7 +55,7 @@ ours as (
 
 ),
 
-paired as (
+beside as (
 
     {{ beside_published(
         ['encoder', 'language', 'specification'],
@@ -66,26 +68,31 @@ paired as (
 
 ),
 
-final as (
+paired as (
 
     select
-        paired.*,
+        beside.*,
         errors.value as published_std_error,
         sizes.value as published_n_turns,
 
-    from paired
+    from beside
     left join cells as errors
-        on errors.encoder = paired.encoder
-        and errors.language = paired.language
-        and errors.specification = paired.specification
+        on errors.encoder = beside.encoder
+        and errors.language = beside.language
+        and errors.specification = beside.specification
         and errors."column" = 'SE'
     left join cells as sizes
-        on sizes.encoder = paired.encoder
-        and sizes.language = paired.language
-        and sizes.specification = paired.specification
+        on sizes.encoder = beside.encoder
+        and sizes.language = beside.language
+        and sizes.specification = beside.specification
         and sizes."column" = 'N'
+
+),
+
+final as (
+
+    {{ in_published_order(['encoder', 'language', 'specification']) }}
 
 )
 
 select * from final
-order by encoder, language, specification

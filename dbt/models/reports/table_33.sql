@@ -41,6 +41,8 @@ published as (
         'gemini-3.5-flash' as judge,
         'bge-m3' as encoder,
         estimates.language,
+        estimates."row",
+        estimates."column",
         estimates.value,
         estimates.estimate,
         uncertainties.ci_low,
