@@ -23,6 +23,8 @@ ESTIMATES = (
     "tail_rates",
     "encoder_agreement",
     "repeat_noise",
+    "subset_gap_estimates",
+    "output_volume",
     "agreement",
     "extraction_audit_rates",
     "instrument_alignment",

@@ -22,7 +22,9 @@ from dagster_project.estimators.outcomes import outcome_associations_table
 from dagster_project.estimators.regression import regression_table
 from dagster_project.estimators.repeats import repeat_noise_table
 from dagster_project.estimators.resampled import Settings
+from dagster_project.estimators.subsets import estimate_subsets
 from dagster_project.estimators.tails import tail_rates_table
+from dagster_project.estimators.volume import output_volume_table
 from tests.dbt.known_lake import KnownLake, write_lake
 
 PROJECT = Path(__file__).resolve().parents[2] / "dbt"
@@ -109,6 +111,10 @@ def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         "tail_rates": tail_rates_table(warehouse.sql(TAIL_VALUES).to_arrow_table(), "en", resampling),
         "encoder_agreement": encoder_agreement_table(warehouse.sql(SCORED_TURNS).to_arrow_table(), resampling),
         "repeat_noise": repeat_noise_table(warehouse.sql(SESSION_VALUES).to_arrow_table(), resampling),
+        "subset_gap_estimates": estimate_subsets(
+            mart("subset_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
+        ),
+        "output_volume": output_volume_table(mart("volume_contrasts"), resampling),
         "agreement": agreement_table(mart("ratings"), resampling),
         "extraction_audit_rates": extraction_audit_table(mart("extraction_audits"), "en", resampling),
         "instrument_alignment": alignment_table(mart("instrument_values"), resampling),

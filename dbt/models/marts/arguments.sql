@@ -50,8 +50,7 @@ final as (
         on turns.session_id = arguments.session_id
         and turns.turn_index = arguments.turn_index
     left join argument_types
-        on argument_types.argument_type
-        = lower(regexp_replace(arguments.argument_type_raw, '^[{{ whitespace() }}]+|[{{ whitespace() }}]+$', '', 'g'))
+        on argument_types.argument_type = {{ argument_label('arguments.argument_type_raw') }}
 
 )
 
