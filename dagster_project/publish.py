@@ -25,6 +25,7 @@ ESTIMATES = (
     "repeat_noise",
     "subset_gap_estimates",
     "output_volume",
+    "decoding_estimates",
     "agreement",
     "extraction_audit_rates",
     "instrument_alignment",

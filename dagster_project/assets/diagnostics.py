@@ -1,8 +1,9 @@
-"""Estimates that put the gaps to the test: on subsets of motions, and beside how much was said."""
+"""Estimates that put the gaps to the test: on subsets of motions, other decoding, and beside how much was said."""
 
 import dagster as dg
 
 from dagster_project.assets.estimating import estimates_of, read, resampling, write
+from dagster_project.estimators.contrasts import estimate_contrasts
 from dagster_project.estimators.subsets import estimate_subsets
 from dagster_project.estimators.volume import output_volume_table
 from dagster_project.lake import Lake
@@ -29,4 +30,14 @@ def output_volume(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study
     return write(lake, "output_volume", output_volume_table(amounts, resampling(settings)))
 
 
-ESTIMATES = [subset_gap_estimates, output_volume]
+@estimates_of("decoding_contrasts")
+def decoding_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
+    """Speeches that continue equal contexts: what a setting changes, and the gap under it [paper E.3].
+
+    One row per contrast; none in a study without continuations.
+    """
+    (differences,) = read(lake, "from marts.decoding_contrasts")
+    return write(lake, "decoding_estimates", estimate_contrasts(differences, **settings.estimator.model_dump()))
+
+
+ESTIMATES = [subset_gap_estimates, output_volume, decoding_estimates]

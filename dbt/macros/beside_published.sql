@@ -43,16 +43,26 @@
 
 {#-
     The estimates that the paper's tables of contrasts rest on: claims, the plain measure, the mean over agents, one
-    extractor. Reads the relations study and gap_estimates; further conditions can follow with `and`.
+    extractor. Reads the relations study and `relation`; further conditions can follow with `and`.
 -#}
-{% macro headline_estimates(contrasts) -%}
-    select gap_estimates.*
-    from gap_estimates
-    join study on study.primary_extractor = gap_estimates.extractor
-    where gap_estimates.contrast in ('{{ contrasts | join("', '") }}')
-        and gap_estimates.aggregate = 'agent_mean'
-        and gap_estimates.field = 'claim'
-        and gap_estimates.variant = 'raw'
+{% macro headline_estimates(contrasts, relation='gap_estimates') -%}
+    select {{ relation }}.*
+    from {{ relation }}
+    join study on study.primary_extractor = {{ relation }}.extractor
+    where {{ relation }}.contrast in ('{{ contrasts | join("', '") }}')
+        and {{ relation }}.aggregate = 'agent_mean'
+        and {{ relation }}.field = 'claim'
+        and {{ relation }}.variant = 'raw'
+{%- endmacro %}
+
+
+{#- The columns of an interval for a figure that describes the debates and estimates nothing. -#}
+{% macro no_interval() -%}
+    null::double as ci_low,
+    null::double as ci_high,
+    null::boolean as ci_excludes_zero,
+    null::varchar as interval_status,
+    'Describes these debates: no interval is computed.' as interval_note,
 {%- endmacro %}
 
 
@@ -80,4 +90,13 @@
         {{ column ~ '_labels.position nulls last, paired.' if column in labelled }}{{ column }} nulls first
         {{- ',' if not loop.last }}
         {% endfor %}
+{%- endmacro %}
+
+
+{#- The place of a condition in the order that the paper prints. -#}
+{% macro conditions_as_published() -%}
+    {{ return(
+        "list_position(['baseline', 'diversity', 'p1_paraphrase', 'p2_minimal', 'p3_strong_novelty', "
+        ~ "'p4_targeted_clash'], condition)"
+    ) }}
 {%- endmacro %}

@@ -114,6 +114,9 @@ def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         "subset_gap_estimates": estimate_subsets(
             mart("subset_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
         ),
+        "decoding_estimates": estimate_contrasts(
+            mart("decoding_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
+        ),
         "output_volume": output_volume_table(mart("volume_contrasts"), resampling),
         "agreement": agreement_table(mart("ratings"), resampling),
         "extraction_audit_rates": extraction_audit_table(mart("extraction_audits"), "en", resampling),

@@ -186,15 +186,22 @@ second_extractor as (
 
 ),
 
+-- A continuation's condition names a decoding setting, no prompt.
+prompted as (
+
+    select * from analysed where {{ decoding_part('condition', 'parameter') }} = ''
+
+),
+
 condition_counts as (
 
     select
         motion_id,
         language,
         count(distinct condition) as n_conditions,
-        count(distinct condition) = (select count(distinct condition) from analysed) as has_all,
+        count(distinct condition) = (select count(distinct condition) from prompted) as has_all,
 
-    from analysed
+    from prompted
     group by all
 
 ),

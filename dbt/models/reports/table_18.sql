@@ -27,8 +27,10 @@ final as (
         null::double as estimate,
         null::double as ci_low,
         null::double as ci_high,
+        null::boolean as ci_excludes_zero,
         null::bigint as n_motions,
         null::varchar as interval_status,
+        null::varchar as interval_note,
 
         cells."row" as published_row,
         cells."column" as published_column,

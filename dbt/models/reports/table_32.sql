@@ -73,10 +73,8 @@ ours as (
         100.0 * count(labelled.function) / labels.n_pairs as estimate,
         count(labelled.function) as n_with_function,
         labels.n_pairs,
-        null::double as ci_low,
-        null::double as ci_high,
         null::bigint as n_motions,
-        null::varchar as interval_status,
+        {{ no_interval() }}
 
     from labels
     left join labelled
@@ -91,7 +89,7 @@ paired as (
 
     {{ beside_published(
         ['function', 'judge', 'language'],
-        ['estimate', 'ci_low', 'ci_high', 'n_with_function', 'n_pairs', 'n_motions', 'interval_status'],
+        ['n_with_function'] + estimate_columns('n_pairs'),
         'Needs judgments of the instrument function by this judge (judgments.jsonl).',
     ) }}
 
