@@ -6,7 +6,8 @@
     last fragment without a mark is a sentence. Before that split, `rules` (pattern, replacement) take out the marks
     that do not end a sentence, in this order:
       - the dot after a number that opens a line, and the one inside EE. UU.
-      - abbreviations that something always follows (Dr., e.g., p. ej., т. е.), or a number does (no. 5, art. 12)
+      - abbreviations that something always follows (e.g., p. ej., т. е., Dr.), or a number does (no. 5, art. 12); a
+        capital stays one, so that a sentence can begin with it
       - initials and initialisms (J. S. Mill, U.S.), Arabic titles (د.), Russian г. for a town, not for a year
       - dots inside a word or number (example.com, 3.5)
       - what a lower-case letter follows: "etc. and", "и т. д. стоят", a quoted question before its verb
@@ -20,8 +21,9 @@
     {%- set space = '[' ~ whitespace() ~ ']' -%}
     {%- set closing = "[\"'”’»›)\\]}」』》〉】）*_]" -%}
     {%- set word_start = '(^|[^\\p{L}\\p{M}\\p{N}])' -%}
+    {%- set dotted = ['e\\. ?g', 'i\\. ?e', 'p\\. ?ej', 'p\\. ?ex', 'т\\. ?е', 'т\\. ?к'] | join('|') -%}
+    {%- set dotted_at_start = ['E\\. ?g', 'I\\. ?e', 'P\\. ?ej', 'P\\. ?ex', 'Т\\. ?е', 'Т\\. ?к'] | join('|') -%}
     {%- set never_final = [
-        'e\\. ?g', 'i\\. ?e', 'p\\. ?ej', 'p\\. ?ex', 'т\\. ?е', 'т\\. ?к',
         'vs', 'cf', 'dr', 'dra', 'mr', 'mrs', 'ms', 'mme', 'mlle', 'prof', 'sr', 'sra', 'srta', 'st', 'gen', 'sen',
         'см', 'напр', 'ул', 'проф',
     ] | join('|') -%}
@@ -32,7 +34,9 @@
     {%- set rules = [
         ('(?m)^\\s*\\d{1,2}\\.\\s+', ''),
         ('EE\\. ?UU', 'EEUU'),
-        ('(?i)' ~ word_start ~ '(?:' ~ never_final ~ ')\\.', '\\1x'),
+        (word_start ~ '(?:' ~ dotted ~ ')\\.', '\\1x'),
+        (word_start ~ '(?:' ~ dotted_at_start ~ ')\\.', '\\1X'),
+        ('(?i)' ~ word_start ~ '(' ~ never_final ~ ')\\.', '\\1\\2_'),
         ('(?i)' ~ word_start ~ '(' ~ before_a_number ~ ')\\.(' ~ space ~ '*\\p{N})', '\\1\\2_\\3'),
         (word_start ~ '(?:\\p{Lu}\\.[ \\x{A0}\\x{202F}-]?)+', '\\1X '),
         (word_start ~ '(أ\\.د|[دأ])\\.', '\\1\\2_'),

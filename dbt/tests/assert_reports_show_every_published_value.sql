@@ -4,6 +4,7 @@
 
 {% set reports = {
     '3': 'table_03', '4': 'table_04', '5': 'table_05', '6': 'table_06', '8': 'table_08', '9': 'table_09',
+    '7': 'table_07', '10': 'table_10', '11': 'table_11', '19': 'table_19', '23': 'table_23', '25': 'table_25',
     '1': 'table_01', '17': 'table_17', '20': 'table_20', '21': 'table_21', '22': 'table_22', '24': 'table_24',
     '2': 'table_02', '18': 'table_18', '26': 'table_26', '27': 'table_27', '28': 'table_28', '29': 'table_29',
     '32': 'table_32', '33': 'table_33', '34': 'table_34',

@@ -90,6 +90,39 @@ def test_a_warehouse_without_reports_says_so(open_page, small_warehouse: Path, t
     assert "no reports" in page_text(app)
 
 
+def test_every_report_is_shown_also_one_without_intervals_or_motions(open_page, small_warehouse: Path, tmp_path: Path):
+    more = tmp_path / "more.duckdb"
+    shutil.copy(small_warehouse, more)
+    with duckdb.connect(str(more)) as connection:
+        connection.execute(
+            """
+            create view reports.table_20 as
+            select 'zh' as language, 0.71234::double as lowest, '0.696 – 0.812' as published_value, null as missing;
+            create view reports.table_19 as
+            select 'n_turns' as measure, 'zh' as language, 80::double as estimate, '568' as published_value
+            union all select 'exact_rate', 'zh', 0.9::double, '0.944'
+            union all select 'mean_similarity', 'zh', 0.46342::double, null;
+            create view reports.comparison as
+            select '4' as "table", 'bge-m3' as "row", 'zh - en' as "column", null::double as estimate,
+                '+0.047' as published_value, null::double as difference, 'Needs this encoder.' as note
+            """
+        )
+    shown = {}
+    titles = {
+        "table_19": "Table 19: sentence counts and lengths",
+        "table_20": "Table 20: agreement of encoders",
+        "comparison": "All tables at once",
+    }
+    for report, title in titles.items():
+        app = open_page(more, "reports", {"table": title})
+        assert not app.exception, report
+        shown[report] = page_text(app)
+    assert all(value in shown["table_19"] for value in ("80", "0.900", "0.463"))
+    assert "+0.463" not in shown["table_19"]
+    assert "0.7123" in shown["table_20"]
+    assert "Needs this encoder." in shown["comparison"]
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_renders_within_two_seconds_on_a_hundred_samples(view: str, open_page, large_warehouse: Path):
     app = open_page(large_warehouse, view)

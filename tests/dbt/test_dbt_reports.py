@@ -11,6 +11,12 @@ import pytest
 from tests.dbt.dbt_runs import Built
 
 REPORTS = ("table_03", "table_04", "table_05", "table_06", "table_08", "table_09")
+DIAGNOSTIC_REPORTS = (
+    *(f"table_{number}" for number in ("07", "10", "11", "19", "23", "25")),
+    "decoding",
+    "repeat_stability",
+    "comparison",
+)
 ROBUSTNESS_REPORTS = ("table_01", "table_17", "table_20", "table_21", "table_22", "table_24")
 INSTRUMENT_REPORTS = tuple(f"table_{number}" for number in ("02", "18", "26", "27", "28", "29", "32", "33", "34"))
 VALUES = [
@@ -99,7 +105,7 @@ def test_views_work_in_a_copy_under_another_name_and_alias(built: Built, tmp_pat
         elsewhere.execute(f"attach '{copy}' as w (read_only)")
         # A catalog of the same name that holds nothing: a view that names its catalog would look there.
         elsewhere.execute("attach ':memory:' as warehouse")
-        for report in (*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS):
+        for report in (*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS, *DIAGNOSTIC_REPORTS):
             assert elsewhere.sql(f"select count(*) from w.reports.{report}").fetchall()[0][0] > 0
 
 
@@ -162,7 +168,7 @@ def test_robustness_reports_show_the_numbers_of_their_marts(warehouse: duckdb.Du
 
 def test_no_view_names_a_catalog(warehouse: duckdb.DuckDBPyConnection) -> None:
     views = warehouse.sql("select view_name, sql from duckdb_views() where not internal").fetchall()
-    assert {name for name, _ in views} == {*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS}
+    assert {name for name, _ in views} == {*REPORTS, *ROBUSTNESS_REPORTS, *INSTRUMENT_REPORTS, *DIAGNOSTIC_REPORTS}
     for name, sql in views:
         assert "warehouse" not in sql, name
         assert "scratch" not in sql, name
