@@ -439,3 +439,32 @@ def test_reports_without_their_data_say_what_they_need(warehouse: duckdb.DuckDBP
     assert all("decoding" in missing for (missing,) in rows)
     left_out = warehouse.sql("select distinct missing from reports.table_07 where motion_set = 'excl_M056'").fetchall()
     assert left_out == [("Leaves out a motion of the paper: name the motions of a study to choose.",)]
+
+
+@pytest.mark.parametrize(
+    ("report", "contrast", "motion_set", "where"),
+    [
+        ("table_07", "language_gap", "all", "motion_set = 'all' and quantity = 'language_gap'"),
+        ("table_10", "language_gap", "ablation_zh", "condition = 'baseline'"),
+        ("table_11", "condition_change", "ablation_zh", "condition = 'diversity'"),
+    ],
+)
+def test_reports_on_sets_show_their_estimates_beside_the_published_ones(
+    warehouse: duckdb.DuckDBPyConnection, report: str, contrast: str, motion_set: str, where: str
+) -> None:
+    shown = warehouse.sql(
+        f"""
+        select estimate, ci_low, ci_high, n_motions from reports.{report}
+        where language = 'zh' and encoder = 'bge-m3' and published_value is not null and {where}
+        """
+    ).fetchall()
+    estimated = warehouse.sql(
+        f"""
+        select estimate, ci_low, ci_high, n_motions from marts.subset_gap_estimates
+        where contrast = '{contrast}' and motion_set = '{motion_set}' and language = 'zh' and encoder = 'bge-m3'
+            and field = 'claim' and aggregate = 'agent_mean' and extractor = 'main'
+            and condition = '{"diversity" if contrast == "condition_change" else "baseline"}'
+        """
+    ).fetchall()
+    assert shown == estimated
+    assert len(shown) == 1
