@@ -52,6 +52,17 @@ class Lake:
 
     root: Path
 
+    def make(self) -> None:
+        """Make the lake's folder unless it is there. Raises LakeError when it cannot be made or written to."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LakeError(f"The lake {self.root} cannot be made ({error.strerror}). Name another folder.") from error
+        if not os.access(self.root, os.W_OK | os.X_OK):
+            raise LakeError(
+                f"The lake {self.root} cannot be written to. Change its permissions, or name another folder."
+            )
+
     @property
     def warehouse(self) -> Path:
         """The symbolic link that people open: the newest published file."""
@@ -109,15 +120,15 @@ class Lake:
         """A directory to fill; when the block ends well it becomes `table(name)` in one step.
 
         The directory is named by the digest of its content, so a writer that reproduces what is there changes nothing.
-        When the block raises, nothing changes and the half-filled directory is removed.
+        When the block raises, nothing changes and the half-filled directory is removed. What the link points at is on
+        the disk before it does: a machine that loses power has the old state or the new one.
         """
         home = self.root / name
         home.mkdir(parents=True, exist_ok=True)
-        _sweep_abandoned(home)
-        draft = Path(tempfile.mkdtemp(prefix=f".draft-{os.getpid()}-", dir=home))
-        try:
+        with _draft(home) as draft:
             yield draft
             final = home / directory_digest(draft)[:16]
+            _sync_all(draft)
             # One writer at a time from here on: another's sweep must not take what this one is about to point at.
             with _locked(home / ".lock"):
                 # A directory that no longer holds what its name says (a torn write, a hand's edit) is replaced.
@@ -126,14 +137,13 @@ class Lake:
                 if not final.exists():
                     draft.chmod(0o755)
                     draft.replace(final)
+                    _sync(home)
                 # The state before this one stays, for a step that is still reading it.
                 kept = {final.name, self.digest(name), "current"}
                 _point(self._link(name), Path(final.name))
                 for stale in home.iterdir():
                     if stale.is_dir() and stale.name not in kept and not stale.name.startswith("."):
                         shutil.rmtree(stale)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
 
     def publish(self, draft: Path, digest: str) -> Path:
         """Move the finished database file `draft` to its published name and point `warehouse.duckdb` at it.
@@ -142,8 +152,10 @@ class Lake:
         """
         self.published.mkdir(parents=True, exist_ok=True)
         final = self.published / f"warehouse-{digest[:16]}.duckdb"
+        _sync(draft)
         draft.replace(final)
         final.touch()
+        _sync(self.published)
         _point(self.warehouse, final.relative_to(self.root))
         builds = sorted(self.published.glob("warehouse-*.duckdb"), key=lambda file: file.stat().st_mtime)
         for stale in builds[:-KEPT_BUILDS]:
@@ -188,6 +200,7 @@ def _point(link: Path, target: Path) -> None:
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)
     fresh.replace(link)
+    _sync(link.parent)
 
 
 @contextlib.contextmanager
@@ -203,19 +216,56 @@ def _locked(file: Path, wait: bool = True) -> Iterator[bool]:
         yield held
 
 
-def _sweep_abandoned(home: Path) -> None:
-    """Remove drafts whose process is gone: what a killed run leaves behind."""
-    for draft in home.glob(".draft-*"):
-        pid = int(draft.name.split("-")[1])
-        if not _is_alive(pid):
+@contextlib.contextmanager
+def _draft(home: Path) -> Iterator[Path]:
+    """A directory to fill below `home`, removed at the end if it is still there, by the next writer if not before.
+
+    Its writer holds a lock on it while it lives. A process id would not do: another process may have it by now.
+    """
+    with _locked(home / ".lock"):
+        for abandoned in home.glob(".draft-*"):
+            with _locked_directory(abandoned) as held:
+                if held:
+                    shutil.rmtree(abandoned, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=home))
+        lock = contextlib.ExitStack()
+        lock.enter_context(_locked_directory(draft))
+    with lock:
+        try:
+            yield draft
+        finally:
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _is_alive(pid: int) -> bool:
+@contextlib.contextmanager
+def _locked_directory(directory: Path) -> Iterator[bool]:
+    """Hold an exclusive lock on `directory` itself; yields False at once when another holds it, or it is gone."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = True
+        except BlockingIOError:
+            held = False
+        yield held
+    finally:
+        os.close(descriptor)
+
+
+def _sync_all(directory: Path) -> None:
+    """Bring `directory` and everything below it to the disk."""
+    for path in directory.rglob("*"):
+        _sync(path)
+    _sync(directory)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -80,6 +80,55 @@ def test_the_draft_of_a_killed_writer_is_removed_by_the_next_one(lake: Lake) -> 
     assert (lake.table("pairs") / "data.txt").read_text() == "whole"
 
 
+def test_a_killed_writers_draft_is_removed_although_its_process_id_lives_on(lake: Lake) -> None:
+    """Process ids come round again: a name with the id of a living process says nothing about who wrote it."""
+    abandoned = lake.root / "pairs" / f".draft-{os.getpid()}-abandoned"
+    abandoned.mkdir(parents=True)
+    write(lake, "pairs", "whole")
+    assert not abandoned.exists()
+
+
+def test_a_writer_leaves_the_draft_of_another_that_still_writes(lake: Lake) -> None:
+    with lake.replace("pairs") as slow:
+        write(lake, "pairs", "quick")
+        (slow / "data.txt").write_text("slow")
+    assert (lake.table("pairs") / "data.txt").read_text() == "slow"
+
+
+def test_what_a_link_points_at_is_on_the_disk_before_the_link(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[int] = set()
+    unsynced: list[str] = []
+    sync, replace = os.fsync, Path.replace
+
+    def noted_sync(descriptor: int) -> None:
+        synced.add(os.fstat(descriptor).st_ino)
+        sync(descriptor)
+
+    def noted_replace(path: Path, target: Path) -> Path:
+        if path.is_symlink():
+            content = path.resolve()
+            below = [content, content.parent, *(content.rglob("*") if content.is_dir() else ())]
+            unsynced.extend(str(file) for file in below if file.stat().st_ino not in synced)
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(Path, "replace", noted_replace)
+    with lake.replace("turns") as directory:
+        (directory / "language=en").mkdir()
+        (directory / "language=en" / "data.txt").write_text("text")
+    lake.published.mkdir(parents=True)
+    (lake.published / ".draft.duckdb").write_text("build")
+    lake.publish(lake.published / ".draft.duckdb", "a" * 64)
+    assert len(synced) >= 6
+    assert unsynced == []
+
+
+def test_a_lake_that_cannot_be_made_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LakeError, match=r"file/lake cannot be made \(Not a directory\)"):
+        Lake(tmp_path / "file" / "lake").make()
+
+
 def test_two_writers_at_once_never_leave_a_table_that_points_at_nothing(lake: Lake) -> None:
     write(lake, "pairs", "first")
     context = multiprocessing.get_context("fork")
