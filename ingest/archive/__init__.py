@@ -3,7 +3,7 @@
 `find_parts` → `read_part` for each → `build_snapshot`.
 """
 
-from ingest.archive.parts import Part, find_parts
+from ingest.archive.parts import Part, files_not_read, find_parts
 from ingest.archive.read import read_part
 from ingest.archive.reports import FileReport, Note, PartReport, SnapshotReport, TableCounts
 from ingest.archive.rules import Selection
@@ -18,6 +18,7 @@ __all__ = [
     "SnapshotReport",
     "TableCounts",
     "build_snapshot",
+    "files_not_read",
     "find_parts",
     "read_part",
 ]

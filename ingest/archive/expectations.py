@@ -81,6 +81,7 @@ def notes(
     kept_sessions = {session.key[0]: session for session in sessions.kept()}
     kept_turns = turns.kept()
     by_index = {turn.turn_index: turn for turn in template}
+    terms = {name: {getattr(turn, name) for turn in template} for name in ("phase", "role", "side")}
     answered = {extraction.key[:2] for extraction in extractions.kept()}
     listed = {motion.key[0] for motion in motions.records}
     found = (
@@ -92,7 +93,13 @@ def notes(
         (
             "turn_differs_from_template",
             "Turn {} has another phase, role or side than the template gives its turn_index.",
-            [name_of(turn) for turn in kept_turns if _differs(turn.values, by_index[turn.key[1]])],
+            [name_of(turn) for turn in kept_turns if _differs(turn.values, by_index[turn.key[1]], terms)],
+        ),
+        (
+            "unknown_turn_term",
+            "Turns have the {}: none of the template's, so what follows from it is NULL. Mend the turns, or add the "
+            "spelling to ingest/reference/turn_terms.csv.",
+            sorted({unknown for turn in kept_turns for unknown in _unknown_terms(turn.values, terms)}),
         ),
         (
             "agent_differs_from_role_mapping",
@@ -121,9 +128,17 @@ def _turns(indices: Sequence[int]) -> str:
     return f"turn{'' if len(indices) == 1 else 's'} {', '.join(map(str, indices))}"
 
 
-def _differs(values: Mapping[str, Any], turn: TemplateTurn) -> bool:
-    expected = {"phase": turn.phase, "role": turn.role, "side": turn.side}
-    return any(values[name] is not None and values[name] != value for name, value in expected.items())
+def _differs(values: Mapping[str, Any], turn: TemplateTurn, terms: Mapping[str, set[str]]) -> bool:
+    """Whether the turn has a term of the template that belongs elsewhere."""
+    return any(values[name] in known and values[name] != getattr(turn, name) for name, known in terms.items())
+
+
+def _unknown_terms(values: Mapping[str, Any], terms: Mapping[str, set[str]]) -> list[str]:
+    return [
+        f"{name} {values[name][:80]!r}"
+        for name, known in terms.items()
+        if values[name] is not None and values[name] not in known
+    ]
 
 
 def _other_agent(turn: Record, session: Record) -> bool:

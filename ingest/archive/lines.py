@@ -16,6 +16,7 @@ RAW_LINE_BYTES = 64 * 1024
 
 _CHUNK_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
 
 
 class Unusable(Exception):
@@ -62,8 +63,8 @@ class LineReader:
 
     Lines end at a line feed and nothing else, so that U+2028 and its like stay inside a record. A byte order mark at
     the start of a line (of a file, or of a file appended to another) is dropped. A line of more than `MAX_LINE_BYTES`
-    is never held whole. Raises UnreadableFile when the gzip stream is damaged, ArchiveError when the file cannot be
-    opened.
+    is never held whole. Raises UnreadableFile when the gzip stream is damaged or the name says another thing than the
+    content, ArchiveError when the file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,12 +98,25 @@ class LineReader:
             yield _line(self._number, held, size)
 
     def _chunks(self, stored: BinaryIO) -> Iterator[bytes]:
-        stream = gzip.GzipFile(fileobj=stored) if self._path.suffix == ".gz" else stored
+        named_gzip, is_gzip = self._path.suffix == ".gz", stored.read(len(_GZIP)) == _GZIP
+        stored.seek(0)
+        if is_gzip and not named_gzip:
+            raise UnreadableFile(
+                "gzip_by_another_name",
+                f"{self._path.name} is compressed by gzip. None of its records is used: name it {self._path.name}.gz.",
+            )
+        stream = gzip.GzipFile(fileobj=stored) if named_gzip else stored
         try:
             while chunk := stream.read(_CHUNK_BYTES):
                 self.position = stored.tell()
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            if not is_gzip:
+                raise UnreadableFile(
+                    "damaged_gzip",
+                    f"{self._path.name} is not compressed by gzip. None of its records is used: name it "
+                    f"{self._path.stem}, or copy the file again from its source.",
+                ) from error
             reason = "truncated_gzip" if isinstance(error, EOFError) else "damaged_gzip"
             raise UnreadableFile(
                 reason,

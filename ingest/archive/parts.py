@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ KNOWN_FILES = {
 }
 
 _KNOWN = ", ".join(KNOWN_FILES.values())
+_DATA_NAME = re.compile(r"\.(jsonl?|ndjson|csv)(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,35 @@ def find_parts(archive: Path) -> list[Part]:
     return sorted(nested, key=lambda part: part.name)
 
 
+def files_not_read(archive: Path, parts: Sequence[Part]) -> list[str]:
+    """Data files anywhere below the archive that belong to no part, by their path in it, in order.
+
+    Hidden folders are left alone, as they are by `find_parts`.
+    """
+    return sorted(
+        str(path.relative_to(archive))
+        for path in archive.rglob("*")
+        if _is_data(path)
+        and not any(name.startswith(".") for name in path.relative_to(archive).parts[:-1])
+        and not any(_is_one_of(path, part.files) for part in parts)
+    )
+
+
 def _part(directory: Path) -> Part | None:
     files = {table: path for table, name in KNOWN_FILES.items() if (path := _known_file(directory, name)) is not None}
     if not files:
         return None
-    names = {path.name for path in files.values()}
-    others = sorted(
-        path.name
-        for path in directory.iterdir()
-        if path.is_file() and path.name not in names and re.search(r"\.(jsonl?|ndjson|csv)(\.gz)?$", path.name)
-    )
+    others = sorted(path.name for path in directory.iterdir() if _is_data(path) and not _is_one_of(path, files))
     return Part(_slug(directory.resolve().name), directory, files, tuple(others))
+
+
+def _is_data(path: Path) -> bool:
+    return bool(_DATA_NAME.search(path.name)) and path.is_file()
+
+
+def _is_one_of(path: Path, files: Mapping[str, Path]) -> bool:
+    # Names do not tell where a file system takes Turns.JSONL for turns.jsonl.
+    return any(path.samefile(file) for file in files.values())
 
 
 def _known_file(directory: Path, name: str) -> Path | None:

@@ -68,8 +68,8 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _turn_term(name: str, value: Any) -> str:
-    return turn_term(name, _text(name, value))
+def _turn_term(name: str, value: Any) -> str | None:
+    return turn_term(name, _text(name, value)) if _text(name, value).strip() else None
 
 
 def _identifier(name: str, value: Any) -> str:
@@ -108,6 +108,15 @@ def _string_map(name: str, value: Any) -> list[tuple[str, str | None]]:
     if not isinstance(value, dict):
         raise _wrong_type(name, value, "an object of strings")
     return [(key, None if item is None else _text(f"{name}.{key}", item)) for key, item in value.items()]
+
+
+def _role_mapping(name: str, value: Any) -> list[tuple[str, str | None]]:
+    mapping: dict[str, str | None] = {}
+    for spelling, agent in _string_map(name, value):
+        role = turn_term("role", spelling)
+        if mapping.setdefault(role, agent) != agent:
+            raise Unusable("ambiguous_role", f"{name} gives {role} two agents, in two spellings; keep the right one.")
+    return list(mapping.items())
 
 
 def _object(name: str, value: Any) -> dict[str, Any]:
@@ -172,7 +181,7 @@ _SESSION = (
     Field("language", _identifier, required=True),
     Field("condition", _identifier, required=True),
     Field("repeat", _integer(1, _INT32_MAX)),
-    Field("role_mapping", _string_map),
+    Field("role_mapping", _role_mapping),
     Field("agents", _string_map),
     Field("status", _choice("complete", "partial", "failed")),
     Field("started_at", _text),

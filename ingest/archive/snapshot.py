@@ -41,21 +41,17 @@ def build_snapshot(
     dest: Path,
     selection: Selection | None = None,
     *,
-    known_languages: Collection[str] | None = None,
-    turn_template: Sequence[reference.TemplateTurn] | None = None,
     progress: Progress | None = None,
 ) -> SnapshotReport:
     """Brings the directories that `read_part` wrote together in `dest`, as the tables of `ARCHIVE_SCHEMAS`.
 
     Also writes rejects.parquet (those of the reading and those of the rules that need several records) and
-    integrity.parquet. Languages and turn template default to `ingest.reference`. Rows are ordered by motion, language,
+    integrity.parquet. Rows are ordered by motion, language,
     condition, repeat, session, turn, extractor; of identical copies the first is kept (by part, then line). The same
     input gives the same bytes. `progress` gets records done and records in all.
     """
-    if known_languages is None:
-        known_languages = [language.language for language in reference.languages()]
-    languages = frozenset(known_languages)
-    template = reference.turn_template() if turn_template is None else tuple(turn_template)
+    languages = frozenset(language.language for language in reference.languages())
+    template = reference.turn_template()
     selection = selection or Selection()
     dest.mkdir(parents=True, exist_ok=True)
     part_dirs = sorted(part_dirs, key=_part_name)

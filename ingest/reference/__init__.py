@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -105,7 +105,8 @@ def argument_types() -> tuple[ArgumentType, ...]:
     return tuple(ArgumentType(**row) for row in _rows("argument_types.csv"))
 
 
-@cache
+# Archives hold few spellings, but may hold anything.
+@lru_cache(maxsize=1024)
 def turn_term(field: Literal["phase", "role", "side"], spelling: str) -> str:
     """The template's term for a spelling of it ("Cross-exam." is cross_exam); a spelling that is not listed as it is.
 

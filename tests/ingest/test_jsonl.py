@@ -128,6 +128,20 @@ def test_gzip_is_read_like_plain_text_in_several_members_too(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("name", "raw", "remedy"),
+    [
+        ("turns.jsonl", gzip.compress(b'{"n": 1}\n'), "name it turns.jsonl.gz"),
+        ("turns.jsonl.gz", b'{"n": 1}\n', "name it turns.jsonl,"),
+    ],
+)
+def test_a_name_that_says_another_compression_is_told_as_that(
+    tmp_path: Path, name: str, raw: bytes, remedy: str
+) -> None:
+    with pytest.raises(UnreadableFile, match=remedy):
+        list(read_jsonl(write(tmp_path / name, raw)))
+
+
+@pytest.mark.parametrize(
     ("damage", "reason"),
     [
         (lambda raw: raw[:-4], "truncated_gzip"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.archive import find_parts
+from ingest.archive import files_not_read, find_parts
 from ingest.errors import ArchiveError
 
 
@@ -24,6 +24,16 @@ def test_a_directory_with_archive_files_is_one_part_named_after_itself(tmp_path:
         "sessions": "sessions.jsonl.gz",
     }
     assert part.other_files == ("turn.jsonl",)
+
+
+def test_data_files_that_no_part_reads_are_found_wherever_they_lie(tmp_path: Path) -> None:
+    touch(tmp_path / "en" / "turns.jsonl", tmp_path / "en" / "Sessions.JSONL", tmp_path / "extra.csv")
+    touch(
+        tmp_path / "en" / "old" / "turns.jsonl.gz", tmp_path / "en" / "README.md", tmp_path / ".trash" / "turns.jsonl"
+    )
+    parts = find_parts(tmp_path)
+    assert files_not_read(tmp_path, parts) == ["en/Sessions.JSONL", "en/old/turns.jsonl.gz", "extra.csv"]
+    assert parts[0].other_files == ("Sessions.JSONL",)
 
 
 def test_the_working_directory_is_named_by_its_own_name(tmp_path: Path, monkeypatch) -> None:

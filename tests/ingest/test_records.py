@@ -145,3 +145,19 @@ def test_a_rejected_record_is_named_by_as_much_of_its_key_as_it_has() -> None:
     assert record_id("turns", {"session_id": "S1", "turn_index": "x"}) == "S1/x"
     assert record_id("turns", {"session_id": ["S1"], "turn_index": 3}) == "3"
     assert record_id("sessions", {"language": "en"}) is None
+
+
+def test_other_spellings_of_a_turns_terms_are_read_as_the_templates_and_blank_ones_as_absent() -> None:
+    (row,) = rows_of("turns", turn("S1", 5, phase="Cross-exam", role="Pro Second Speaker", side=" "))
+    assert (row["phase"], row["role"], row["side"]) == ("cross_exam", "pro_2", None)
+
+
+def test_a_role_mapping_is_read_by_the_roles_that_its_turns_are_read_with() -> None:
+    (row,) = rows_of("sessions", session("S1", role_mapping={"Pro First Speaker": "a", "judge": "b"}))
+    assert row["role_mapping"] == [("pro_1", "a"), ("judge", "b")]
+
+
+def test_one_role_in_two_spellings_with_two_agents_is_refused() -> None:
+    assert unusable("sessions", session("S1", role_mapping={"pro_1": "a", "Pro 1": "b"})).reason == "ambiguous_role"
+    (row,) = rows_of("sessions", session("S1", role_mapping={"pro_1": "a", "Pro 1": "a"}))
+    assert row["role_mapping"] == [("pro_1", "a")]
