@@ -9,12 +9,16 @@ import pyarrow.parquet as pq
 
 from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
+from ingest.archive.parts import KNOWN_FILES
 from ingest.archive.schemas import REQUIRED_TABLES
 from ingest.judge import JudgmentReport
 from ingest.parse import ParseReport
 
 SHOWN_ROWS = 20
 
+FILES_KNOWN = dg.AssetCheckSpec(
+    "files_known", asset="archive", description="Every data file of the archive's folder has a name that is read."
+)
 FILES_READABLE = dg.AssetCheckSpec(
     "files_readable", asset="archive", blocking=True, description="Every file can be read to its end."
 )
@@ -35,6 +39,9 @@ CELLS_DISTINCT = dg.AssetCheckSpec(
     asset="archive",
     description="No two sessions share motion, language, condition and repeat; such sessions are averaged.",
 )
+TURNS_FOLLOW_TEMPLATE = dg.AssetCheckSpec(
+    "turns_follow_template", asset="archive", description="Every turn has the phase, role and side of its place."
+)
 REFERENCE_PRESENT = dg.AssetCheckSpec(
     "reference_present",
     asset="archive",
@@ -54,37 +61,72 @@ JUDGMENTS_PARSED = dg.AssetCheckSpec(
 )
 
 
-def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> list[dg.AssetCheckResult]:
-    """What the archive as a whole must satisfy before anything is derived from it."""
+def archive_checks(
+    report: SnapshotReport, directory: Path, study: Study, not_read: Collection[str]
+) -> list[dg.AssetCheckResult]:
+    """What the archive as a whole must satisfy before anything is derived from it.
+
+    `directory` holds the tables that `report` is about; `not_read` names the folder's files that are not in it.
+    """
     error, warning = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
     rejects = directory / "rejects.parquet"
     integrity = directory / "integrity.parquet"
-    core_rejected = any(report.tables[table].rejected for table in REQUIRED_TABLES)
-    uncovered = [note.detail for note in report.notes if note.code == "turn_without_extraction"]
+    core = pc.field("table_name").isin(REQUIRED_TABLES)
+    # The reject of a file that cannot be read to its end has no line number.
+    whole_file = pc.field("line").is_null()
     return [
         _result(
             ARCHIVE_PRESENT,
             _details(integrity, pc.field("rule").isin(["empty_file", "no_records", "no_sessions"])),
             error,
         ),
-        # The reject of a file that breaks off has no line number.
-        _result(FILES_READABLE, _details(rejects, pc.field("line").is_null()), error),
         _result(
-            NO_REJECTS,
-            _details(rejects),
-            error if core_rejected and study.rejects == "refuse" else warning,
-            remedy="Mend the archive, or set `rejects: accept` in the study to go on without these records.",
+            FILES_KNOWN,
+            [f"{name} is not read." for name in not_read],
+            warning,
+            remedy=f"Files that are read: {', '.join(KNOWN_FILES.values())}, JSON Lines also as .jsonl.gz.",
         ),
+        _result(
+            FILES_READABLE,
+            [*_details(rejects, whole_file & core), *_details(rejects, whole_file & ~core)],
+            error if _details(rejects, whole_file & core) else warning,
+        ),
+        _rejects_result(_details(rejects, ~whole_file & core), _details(rejects, ~whole_file & ~core), study),
         _result(
             SESSIONS_COMPLETE,
             _details(integrity, pc.field("rule") == "missing_turns"),
             error if study.incomplete_sessions == "refuse" else warning,
-            remedy="Mend the archive, or set `incomplete_sessions: exclude` (or `include`) in the study.",
+            remedy=_OF_INCOMPLETE_SESSIONS[study.incomplete_sessions],
         ),
         _result(CELLS_DISTINCT, _details(integrity, pc.field("rule") == "shared_cell"), warning),
+        _result(TURNS_FOLLOW_TEMPLATE, _noted(report, "unknown_turn_term", "turn_differs_from_template"), warning),
         _result(REFERENCE_PRESENT, _absent_references(report, study), warning),
-        _result(EXTRACTIONS_COVER_TURNS, uncovered, warning),
+        _result(EXTRACTIONS_COVER_TURNS, _noted(report, "turn_without_extraction"), warning),
     ]
+
+
+_OF_INCOMPLETE_SESSIONS = {
+    "refuse": "Mend the archive, or set `incomplete_sessions: exclude` (or `include`) in the study.",
+    "exclude": "Left out of the analysis, as the study says.",
+    "include": "In the analysis with the turns they have, as the study says.",
+}
+
+
+def _rejects_result(core: list[str], other: list[str], study: Study) -> dg.AssetCheckResult:
+    """Rejects of the core tables stop the study unless it accepts them; without the others it can be measured."""
+    refused = bool(core) and study.rejects == "refuse"
+    return _result(
+        NO_REJECTS,
+        [*core, *other],
+        dg.AssetCheckSeverity.ERROR if refused else dg.AssetCheckSeverity.WARN,
+        remedy="Mend the archive, or set `rejects: accept` in the study to go on without these records."
+        if refused
+        else "The study goes on without them.",
+    )
+
+
+def _noted(report: SnapshotReport, *codes: str) -> list[str]:
+    return [note.detail for code in codes for note in report.notes if note.code == code]
 
 
 def _absent_references(report: SnapshotReport, study: Study) -> list[str]:
@@ -164,9 +206,8 @@ def _result(
 ) -> dg.AssetCheckResult:
     shown = list(details)[:SHOWN_ROWS]
     more = len(details) - len(shown)
-    description = " ".join(
-        [*(shown[:1]), f"{len(details) - 1:,} more." if len(details) > 1 else "", remedy if details else ""]
-    ).strip()
+    more_like_it = f"{len(details) - 1:,} more." if len(details) > 1 else ""
+    description = " ".join(filter(None, [*shown[:1], more_like_it, remedy if details else ""]))
     return dg.AssetCheckResult(
         check_name=spec.name,
         passed=not details,

@@ -7,10 +7,11 @@ import dagster as dg
 archive_parts = dg.DynamicPartitionsDefinition(name="archive_part")
 
 
-def register_parts(instance: dg.DagsterInstance, names: Iterable[str]) -> None:
-    """Make `names` the partitions that `instance` knows: new ones are added, vanished ones forgotten."""
+def register_parts(instance: dg.DagsterInstance, names: Iterable[str]) -> list[str]:
+    """Make `names` the partitions that `instance` knows; returns those it knew and forgets, in order of name."""
     wanted = list(names)
-    known = instance.get_dynamic_partitions(str(archive_parts.name))
-    for vanished in sorted(set(known) - set(wanted)):
-        instance.delete_dynamic_partition(str(archive_parts.name), vanished)
+    gone = sorted(set(instance.get_dynamic_partitions(str(archive_parts.name))) - set(wanted))
+    for name in gone:
+        instance.delete_dynamic_partition(str(archive_parts.name), name)
     instance.add_dynamic_partitions(str(archive_parts.name), wanted)
+    return gone

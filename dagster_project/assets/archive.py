@@ -13,7 +13,7 @@ from dagster_project.lake import Lake
 from dagster_project.partitions import archive_parts, register_parts
 from dagster_project.progress import reporter
 from dagster_project.study import Study, study_table
-from ingest.archive import Part, PartReport, Selection, build_snapshot, find_parts, read_part
+from ingest.archive import Part, PartReport, Selection, build_snapshot, files_not_read, find_parts, read_part
 from ingest.errors import ArchiveError
 from ingest.parse import parse_extractions
 from ingest.reference import write_reference
@@ -49,10 +49,12 @@ def archive_part(
     kinds={"parquet"},
     check_specs=[
         checks.ARCHIVE_PRESENT,
+        checks.FILES_KNOWN,
         checks.FILES_READABLE,
         checks.NO_REJECTS,
         checks.SESSIONS_COMPLETE,
         checks.CELLS_DISTINCT,
+        checks.TURNS_FOLLOW_TEMPLATE,
         checks.REFERENCE_PRESENT,
         checks.EXTRACTIONS_COVER_TURNS,
     ],
@@ -67,7 +69,8 @@ def archive(
     """
     with told_plainly():
         parts = find_parts(settings.archive)
-        register_parts(context.instance, [part.name for part in parts])
+        for name in register_parts(context.instance, [part.name for part in parts]):
+            context.log.warning(f"part {name} is gone from {settings.archive}: its records are no longer used")
         for part in parts:
             if not _is_read(part, lake):
                 metadata = _part_metadata(_read(part, lake, context))
@@ -79,7 +82,7 @@ def archive(
                 _selection(settings),
                 progress=reporter(context.log, "checking the archive", "records"),
             )
-            results = checks.archive_checks(report, directory, settings)
+            results = checks.archive_checks(report, directory, settings, files_not_read(settings.archive, parts))
             refusals = checks.refusals(results)
             if refusals:
                 (directory / REFUSED).write_text("\n".join(refusals), encoding="utf-8")

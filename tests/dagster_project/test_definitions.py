@@ -109,10 +109,12 @@ def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph)
     archive = {key.name: graph.get(key).blocking for key in graph.get_check_keys_for_assets([dg.AssetKey("archive")])}
     assert archive == {
         "archive_present": True,
+        "files_known": False,
         "files_readable": True,
         "no_rejects": True,
         "sessions_complete": True,
         "cells_distinct": False,
+        "turns_follow_template": False,
         "reference_present": False,
         "extractions_cover_turns": False,
     }
