@@ -31,9 +31,8 @@ class _RunConsole(logging.Handler):
             check = event.event_specific_data
             if not check.passed:
                 mark = "✗" if check.severity == dg.AssetCheckSeverity.ERROR else "!"
-                self._print(
-                    f"  {mark} {check.asset_key.to_user_string()}: {check.check_name}: {check.description or ''}"
-                )
+                found = f": {check.description}" if check.description else ""
+                self._print(f"  {mark} {check.asset_key.to_user_string()}: {check.check_name}{found}")
 
     @staticmethod
     def _print(line: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.errors import DagsterAssetCheckFailedError
 from dagster._core.execution.plan.objects import StepFailureData
 
 from dagster_project.assets.archive import archive_part
@@ -19,6 +20,8 @@ from ingest.errors import IngestError
 _TERMINAL = {"loggers": {"terminal": {}}}
 
 INTERRUPTED = dg.DagsterExecutionInterruptedError.__name__
+# The terminal shows what a check found when it is found.
+TOLD_BY_CHECKS = DagsterAssetCheckFailedError.__name__
 
 # Tags a run of the command line with the lake it works on.
 COMMAND_OF = "reprise/command_of"
@@ -113,7 +116,8 @@ def _succeeds(job: str, instance: dg.DagsterInstance, partition_key: str | None 
     if any(failure.error and failure.error.cls_name == INTERRUPTED for failure in failures):
         raise KeyboardInterrupt
     for failure in result.filter_events(lambda event: event.is_step_failure):
-        print(f"  ✗ {failure.step_key}: {_sentence(failure.step_failure_data)}", file=sys.stderr)
+        if failure.step_failure_data.error.cls_name != TOLD_BY_CHECKS:
+            print(f"  ✗ {failure.step_key}: {_sentence(failure.step_failure_data)}", file=sys.stderr)
     return result.success
 
 

@@ -3,11 +3,14 @@
 import json
 import os
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 from dagster_dbt import DbtCliResource, DbtProject
+from dagster_dbt.errors import DagsterDbtCliRuntimeError
 from packaging.version import Version
 
 from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, Lake
@@ -31,6 +34,10 @@ class Dbt(DbtCliResource):
         return None
 
 
+RESULTS = "run_results.json"
+# How dagster-dbt introduces what dbt printed.
+_DBT_ERRORS = "Errors parsed from dbt logs:"
+
 # The dbt beside this interpreter, so that the virtual environment need not be activated.
 dbt_resource = Dbt(project_dir=dbt_project, dbt_executable=str(Path(sys.executable).with_name("dbt")))
 
@@ -41,18 +48,54 @@ def point_dbt_at(lake: Lake) -> None:
 
 
 def fresh_manifest() -> Path:
-    """The path of a manifest that is not older than the project it describes."""
+    """The path of a manifest that is not older than the project it describes. It is replaced whole or not at all."""
     manifest = dbt_project.manifest_path
     written = manifest.stat().st_mtime if manifest.exists() else 0.0
     if any(file.stat().st_mtime > written for file in _project_files()):
-        # Parsing needs some lake. The one in force is not resolved yet, so the variable must not outlive the parse.
-        named = os.environ.get(LAKE_VARIABLE)
-        os.environ[LAKE_VARIABLE] = named or str(PROJECT_ROOT / "lake")
+        manifest.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".parse-", dir=manifest.parent) as target:
+            fresh = _parse(Path(target))
+            fresh.replace(manifest)
+    return manifest
+
+
+def _parse(target: Path) -> Path:
+    """Parse the project into `target`; the path of its manifest, which is as old as the beginning of the parse."""
+    # Parsing needs some lake. The one in force is not resolved yet, so the variable must not outlive the parse.
+    named = os.environ.get(LAKE_VARIABLE)
+    os.environ[LAKE_VARIABLE] = named or str(PROJECT_ROOT / "lake")
+    started = time.time()
+    try:
         # A partial parse loses what yml files say about singular tests whose parents changed.
-        dbt_resource.cli(["parse", "--quiet", "--no-partial-parse"], target_path=dbt_project.target_path).wait()
+        dbt_resource.cli(["parse", "--quiet", "--no-partial-parse"], target_path=target).wait()
+    finally:
         if named is None:
             del os.environ[LAKE_VARIABLE]
-    return manifest
+    # A file that changed meanwhile is newer.
+    os.utime(target / "manifest.json", (started, started))
+    return target / "manifest.json"
+
+
+def forget_results(target: Path) -> None:
+    """Remove the results of an earlier command from dbt's target folder, lest they be taken for those of the next."""
+    (target / RESULTS).unlink(missing_ok=True)
+
+
+def what_failed(target: Path, error: DagsterDbtCliRuntimeError) -> str:
+    """Which models and tests failed in the command that left its results in `target`, and where dbt's log is.
+
+    A command that failed before it ran anything leaves none; `error` then holds what dbt printed.
+    """
+    results = target / RESULTS
+    if results.exists():
+        told = [
+            f"{node['unique_id'].split('.')[2]}: {' '.join((node['message'] or node['status']).split())}"
+            for node in json.loads(results.read_text(encoding="utf-8"))["results"]
+            if node["status"] in ("error", "fail")
+        ]
+    else:
+        told = [" ".join((str(error).partition(_DBT_ERRORS)[2] or str(error)).split())]
+    return f"{'; '.join(told)}. All that dbt says is in {target / 'dbt.log'}."
 
 
 def published_relations(manifest: Path) -> list[Relation]:
@@ -68,6 +111,7 @@ def published_relations(manifest: Path) -> list[Relation]:
 def _project_files() -> list[Path]:
     root = Path(dbt_project.project_dir)
     folders = ("models", "seeds", "macros", "tests")
+    # A folder is newer than a file that was removed from it.
     return [root / "dbt_project.yml", root / "profiles.yml"] + [
-        file for folder in folders for file in (root / folder).rglob("*")
+        file for folder in folders for file in (root / folder, *(root / folder).rglob("*"))
     ]

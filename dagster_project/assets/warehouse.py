@@ -19,14 +19,15 @@ from dagster_project.publish import (
     finish_marts,
     publish_build,
 )
-from dagster_project.warehouse_project import fresh_manifest, published_relations
+from dagster_project.warehouse_project import forget_results, fresh_manifest, published_relations, what_failed
 
 # One slot for whoever writes the working database; its limit is set in dagster.yaml.
 WRITER_POOL = "warehouse_writer"
 AFTER_ESTIMATES = "source:estimates+"
 
 # Unit tests examine the SQL, not the data: they belong to the project's tests, and a build need not repeat them.
-BUILD = ["build", "--exclude-resource-type", "unit_test"]
+# What dbt prints ends up in a file and in Dagster's records, where escape codes of colours are noise.
+BUILD = ["build", "--no-use-colors", "--exclude-resource-type", "unit_test"]
 
 
 class Translator(DagsterDbtTranslator):
@@ -80,10 +81,11 @@ def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: Lake) -
     is raised: a check that failed is what a person needs to see.
     """
     events, failure = [], None
+    forget_results(lake.dbt_target)
     try:
         events.extend(dbt.cli(BUILD, context=context, target_path=lake.dbt_target).stream())
     except DagsterDbtCliRuntimeError as error:
-        failure = error
+        failure = dg.Failure(description=what_failed(lake.dbt_target, error), allow_retries=False)
     if not events:
         raise failure or RuntimeError("dbt reported nothing; its log is in the step's output")
     with duckdb.connect(lake.build_warehouse, read_only=True) as warehouse:
