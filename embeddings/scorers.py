@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from embeddings.backends import missing_weights, resolve_revision
-from embeddings.spec import EncoderUnavailable, Provenance
+from embeddings.spec import INSTALL_ENCODERS, EncoderUnavailable, Provenance
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class CrossEncoderScorer:
         except ImportError as error:
             raise EncoderUnavailable(
                 f"scorer {spec.name!r} needs the Python package {error.name}, which cannot be imported: "
-                'run pip install -e ".[encoders]"'
+                f"run {INSTALL_ENCODERS}"
             ) from error
         cuda = torch.cuda.is_available()
         revision, commit = resolve_revision(spec)

@@ -6,6 +6,10 @@ import json
 import re
 from dataclasses import dataclass
 
+# What to run in the project's folder when a library is missing: the versions that the project is tested with.
+INSTALL = ".venv/bin/pip install -c requirements.lock -e ."
+INSTALL_ENCODERS = ".venv/bin/pip install -c requirements.lock -e '.[encoders]'"
+
 
 class EncoderSettingsError(ValueError):
     """The declared settings are incomplete, ill-typed, or not what the encoder would really do."""

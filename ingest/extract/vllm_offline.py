@@ -72,7 +72,7 @@ def serve(requests_file: Path, answers_file: Path, model: str, engine: Mapping[s
         from vllm import LLM, SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
     except ModuleNotFoundError as error:
-        sys.exit(f"{error}. On a GPU machine, install it with: pip install 'reprise[gpu]'")
+        sys.exit(f"{error}. On a GPU machine, install it with: .venv/bin/pip install -e '.[gpu]'")
 
     *lines, _ = requests_file.read_bytes().split(b"\n")
     requests = [json.loads(line) for line in lines]

@@ -150,7 +150,9 @@ class GoogleTranslator:
         try:
             import httpx
         except ModuleNotFoundError as error:
-            raise TranslationError("httpx is not installed. Run: pip install 'reprise[generate]'") from error
+            raise TranslationError(
+                "httpx is not installed. Run: .venv/bin/pip install -c requirements.lock -e '.[generate]'"
+            ) from error
         # In a header and not in the address, which error messages and logs repeat.
         return httpx.Client(headers={"X-Goog-Api-Key": key}, timeout=60)
 

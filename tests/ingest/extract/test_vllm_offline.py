@@ -108,5 +108,5 @@ def test_a_process_that_dies_publishes_nothing_and_is_resumed_behind_its_last_wh
 
 def test_without_vllm_a_person_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.extract.vllm_offline._POLL_S", 0.02)
-    with pytest.raises(OfflineError, match=r"pip install 'reprise\[gpu\]'"):
+    with pytest.raises(OfflineError, match=r"\.venv/bin/pip install -e '\.\[gpu\]'"):
         run(tmp_path)
