@@ -186,7 +186,10 @@ def _study_lake() -> Path | None:
 
 def _absolute(path: str) -> str:
     # Links are followed, and faults in them told, where the path is used.
-    return os.path.abspath(Path(path).expanduser())  # noqa: PTH100
+    try:
+        return os.path.abspath(Path(path).expanduser())  # noqa: PTH100
+    except RuntimeError as error:
+        raise LakeError(f"{path!r} is no path that can be followed: {error} Write it out.") from error
 
 
 def _export(variable: str, value: str | None) -> None:
@@ -196,18 +199,20 @@ def _export(variable: str, value: str | None) -> None:
 
 def _prepare_instance_home() -> None:
     """Runs from the command line are recorded where the UI looks: beside the lake that they work on."""
-    own = resolve_lake(_study_lake()).root / ".dagster_home"
-    home = Path(os.environ.get(HOME_VARIABLE) or own).expanduser().resolve()
-    os.environ[HOME_VARIABLE] = str(home)
+    lake = resolve_lake(_study_lake())
+    lake.make()
+    own = lake.root / ".dagster_home"
+    named = os.environ.get(HOME_VARIABLE) or own
     try:
+        home = Path(named).expanduser().resolve()
         home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LakeError(
-            f"{HOME_VARIABLE} {home} cannot be made ({error.strerror}); name another folder, or unset it."
-        ) from error
-    # A home that somebody else set up keeps its settings.
-    if home == own or not (home / "dagster.yaml").exists():
-        shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
+        # A home that somebody else set up keeps its settings.
+        if home == own or not (home / "dagster.yaml").exists():
+            shutil.copyfile(PROJECT_ROOT / "dagster_project" / "dagster.yaml", home / "dagster.yaml")
+    except (OSError, RuntimeError, ValueError) as error:
+        remedy = "Make it writable" if named == own else f"Set {HOME_VARIABLE} to another folder, or unset it"
+        raise LakeError(f"The folder of Dagster's records, {named}, cannot be used: {error}. {remedy}.") from error
+    os.environ[HOME_VARIABLE] = str(home)
 
 
 def _published_warehouse() -> Path:

@@ -190,7 +190,10 @@ def load_study(
     paths inside a study file start at that file. Raises StudyError.
     """
     named = named or os.environ.get(STUDY_VARIABLE) or "sample"
-    file = Path(named).expanduser() if named.endswith((".yaml", ".yml")) else STUDIES / f"{named}.yaml"
+    if named.endswith((".yaml", ".yml")):
+        file = _resolved(Path(named), "study", Path(named), Path())
+    else:
+        file = STUDIES / f"{named}.yaml"
     if not file.is_file():
         shipped = ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml")))
         raise StudyError(
@@ -198,10 +201,13 @@ def load_study(
         )
     try:
         study = Study.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise StudyError(f"{file} is not readable YAML: {error}") from error
+    except OSError as error:
+        raise StudyError(f"{file} cannot be read ({error.strerror}). Check its permissions.") from error
     except ValidationError as error:
         raise StudyError(f"{file} is not a usable study: {_faults(error)}.") from error
+    # A ValueError is a scalar that looks like something else, such as the date 2026-13-45, or bytes that are no text.
+    except (yaml.YAMLError, ValueError) as error:
+        raise StudyError(f"{file} is not readable YAML: {error}") from error
 
     _require_known(file, "encoders", study.encoders, known_encoders, "declared in embeddings/encoders.yaml")
     _require_known(

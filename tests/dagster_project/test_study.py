@@ -86,3 +86,31 @@ def test_the_study_table_carries_every_setting_but_places_on_disk() -> None:
     assert row["languages"] is None
     assert row["n_resamples"] == 5000
     assert set(Study.model_fields) - {"lake", "estimator", "generation"} < set(row)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name: 2026-13-45\n", "is not readable YAML: month must be in"),
+        ('name: nul\narchive: "a\\0b"\nencoders: [labse]\n', "archive .* is no path that can be followed"),
+        (
+            "name: home\narchive: ~nobody-of-this-name/x\nencoders: [labse]\n",
+            "archive .* is no path that can be followed",
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_told_with_its_file(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(StudyError, match=rf"mine\.yaml.*{words}"):
+        load(written(tmp_path, text))
+
+
+def test_an_archive_in_the_home_folder_is_found_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    study = load(written(tmp_path, "name: home\narchive: ~/debates\nlake: ~/lake\nencoders: [labse]\n"))
+    assert (study.archive, study.lake) == (tmp_path / "debates", tmp_path / "lake")
+
+
+@pytest.mark.parametrize("named", ["~nobody-of-this-name/mine.yaml", "a\0b.yaml"])
+def test_a_study_at_no_path_is_refused_by_name(named: str) -> None:
+    with pytest.raises(StudyError, match=r"is no path that can be followed"):
+        load(named)
