@@ -101,7 +101,8 @@ def _build(context: dg.AssetExecutionContext, dbt: DbtCliResource, lake: Lake) -
 
 
 @dg.asset(
-    deps=[dbt_marts, dbt_reports],
+    # What lies in other schemas is not published.
+    deps=[key for built in (dbt_marts, dbt_reports) for key in sorted(built.keys) if key.path[0] in PUBLISHED_SCHEMAS],
     group_name="publish",
     kinds={"duckdb"},
     pool=WRITER_POOL,

@@ -82,6 +82,11 @@ def test_the_story_runs_from_the_archive_to_the_published_warehouse(graph: Asset
     assert {"reports/table_03", "marts/turns", "gap_estimates", "study"} <= ancestors("published_warehouse")
 
 
+def test_what_is_published_stands_on_marts_and_reports_alone(graph: AssetGraph) -> None:
+    published = {key.path[0] for key in graph.get(dg.AssetKey("published_warehouse")).parent_keys}
+    assert published == {"marts", "reports"}
+
+
 def test_every_asset_says_what_it_is_and_its_grain(graph: AssetGraph) -> None:
     undescribed = [
         key.to_user_string()
