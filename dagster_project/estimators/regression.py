@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dagster_project.estimators.bootstrap import IntervalStatus, percentile_interval, resample_counts
+from dagster_project.estimators.bootstrap import IntervalStatus, resample_counts
 from dagster_project.estimators.grouped import Rows, groups
-from dagster_project.estimators.resampled import Settings
+from dagster_project.estimators.resampled import Estimate, Settings, estimated, no_estimate
 
 CATEGORICAL = ("phase", "agent", "role", "side")
 CONTROLS = (
@@ -31,8 +31,15 @@ SPECIFICATIONS = ("A", "B", "C", "C_bootstrap", "mixed")
 _MEASURE = ["condition", "extractor", "encoder", "field", "variant"]
 # A diagonal of the triangular factor below this share of its column's length is rounding: the column depends on others.
 _DEPENDENT = 1e-9
+# Residuals below this share of the outcome's length are rounding: the columns account for every turn.
+_EXACT = 1e-10
+# Eigenvalues of normal equations with columns of length 1 below this are rounding.
+_SINGULAR = 1e-10
+_UNTOUCHED = 1e-6
 # Replicates solved at once: bounds the memory of their normal equations.
 _CHUNK = 500
+
+_UNDETERMINED = "Their motions do not tell this column from the others."
 
 REGRESSION_ESTIMATES_SCHEMA = pa.schema(
     [
@@ -88,7 +95,10 @@ class Fit:
 
 
 def design(rows: Rows, language: str, specification: str) -> Design:
-    """The design of specification A, B or C for ``language`` against the other language in ``rows``."""
+    """The design of specification A, B or C for ``language`` against the other language in ``rows``.
+
+    Raises ValueError for a number that is missing: leaving such turns out is a decision of whoever selects them.
+    """
     columns: dict[str, NDArray[np.float64]] = {
         "language": np.array([value == language for value in rows["language"]], dtype=np.float64)
     }
@@ -98,14 +108,14 @@ def design(rows: Rows, language: str, specification: str) -> Design:
             # The first level is the one that the others are compared with.
             columns |= {f"{name}[{level}]": (values == level).astype(np.float64) for level in np.unique(values)[1:]}
     if specification == "C":
-        columns |= {name: np.asarray(rows[name], dtype=np.float64) for name in CONTROLS}
+        columns |= {name: _numbers(rows, name) for name in CONTROLS}
     motion = np.unique(np.asarray(rows["motion_id"], dtype=object), return_inverse=True)[1]
     effects = specification != "A"
     matrix = np.column_stack(list(columns.values()))
     kept = independent_columns(within_motions(matrix, motion) if effects else matrix - matrix.mean(axis=0), matrix)
     names = np.array(list(columns))
     return Design(
-        outcome=np.asarray(rows["mean_arg_max_prev"], dtype=np.float64),
+        outcome=_numbers(rows, "mean_arg_max_prev"),
         regressors=matrix[:, kept],
         names=tuple(names[kept].tolist()),
         motion=motion,
@@ -181,8 +191,8 @@ def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np
 
     ``counts`` (n_resamples, n_motions) says how often a resample holds each motion. Every drawn copy of a motion has
     its own effect, so the copies' rows are centred by themselves, and a refit needs only how often to add each motion's
-    sums of squares and products. Where a resample makes columns dependent, its solution is the one of least length, as
-    ``statsmodels`` has it.
+    sums of squares and products. Where a resample makes columns dependent, the coefficients that its rows still
+    determine have their value, which is the same whichever of the columns is left out; the others are NaN.
     """
     centred = within_motions(given.regressors, given.motion)
     outcome = within_motions(given.outcome[:, None], given.motion)[:, 0]
@@ -199,16 +209,22 @@ def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np
         some = counts[start : start + _CHUNK]
         left = (some @ squares.reshape(n_motions, k * k)).reshape(-1, k, k)
         right = some @ products
-        smallest = np.linalg.eigvalsh(left)[:, 0]
-        regular = smallest > 1e-10
+        regular = np.linalg.eigvalsh(left)[:, 0] > _SINGULAR
         solved = np.empty((len(some), k))
         solved[regular] = np.linalg.solve(left[regular], right[regular][:, :, None])[:, :, 0]
         for row in np.flatnonzero(~regular):
-            # Least length in the columns' own units, not in those of the scaled ones.
-            scale = np.outer(length, length)
-            solved[row] = length * (np.linalg.pinv(left[row] * scale, rcond=1e-12) @ (right[row] * length))
+            solved[row] = _what_is_determined(left[row], right[row])
         coefficients[start : start + _CHUNK] = solved / length
     return coefficients
+
+
+def _what_is_determined(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The solution of singular normal equations where it is unique, NaN in the other places."""
+    values, vectors = np.linalg.eigh(left)
+    free = values <= _SINGULAR
+    solution = vectors[:, ~free] @ ((vectors[:, ~free].T @ right) / values[~free])
+    # A coefficient is unique where no direction that the rows leave free touches it.
+    return np.where(np.linalg.norm(vectors[:, free], axis=1) < _UNTOUCHED, solution, np.nan)
 
 
 def regression_table(turns: pa.Table, reference_language: str, settings: Settings) -> pa.Table:
@@ -243,36 +259,77 @@ def _estimates(specification: str, rows: Rows, language: str, settings: Settings
     }
     reason = _why_none(given, n_motions)
     if reason:
-        return [about | _nothing("language", reason)]
+        return [about | {"term": "language"} | _columns(no_estimate(n_motions, reason), None, None)]
+    if specification == "C_bootstrap" and not _is_exact(given):
+        found = _bootstrapped(given, n_motions, settings)
+    else:
+        fit = fit_mixed(given, settings.confidence) if specification == "mixed" else fit_ols(given, settings.confidence)
+        found = _fitted(given, fit, n_motions, settings)
+    return [about | {"term": name} | row for name, row in zip(given.names, found, strict=True) if _is_shown(name)]
+
+
+def _fitted(given: Design, fit: Fit, n_motions: int, settings: Settings) -> list[dict[str, object]]:
+    """The columns of each term of a fit."""
+    exact = _is_exact(given)
     note = few_clusters_note(n_motions, settings.min_clusters)
     status: IntervalStatus = "too_few_clusters" if note else "ok"
-    if specification == "C_bootstrap":
-        counts = resample_counts(n_motions, settings.n_resamples, np.random.default_rng(settings.seed))
-        replicates = refit_on_resamples(given, counts.astype(np.float64))
-        low, high = percentile_interval(replicates.T, settings.confidence)
+    found = []
+    for value, error, low, high in zip(
+        *(numbers.tolist() for numbers in (fit.estimate, fit.std_error, fit.low, fit.high)), strict=True
+    ):
+        if exact or not np.isfinite([error, low, high]).all():
+            reason = (
+                "The columns account for every turn exactly, so nothing is left to estimate errors from."
+                if exact
+                else "The fit has no finite standard error."
+            )
+            estimate = Estimate(value, None, None, None, n_motions, "no_interval", reason)
+            found.append(_columns(estimate, None, fit.singular))
+        else:
+            excludes_zero = low > 0 or high < 0
+            found.append(
+                _columns(Estimate(value, low, high, excludes_zero, n_motions, status, note), error, fit.singular)
+            )
+    return found
+
+
+def _bootstrapped(given: Design, n_motions: int, settings: Settings) -> list[dict[str, object]]:
+    """The columns of each term, from its refits on resampled motions."""
+    counts = resample_counts(n_motions, settings.n_resamples, np.random.default_rng(settings.seed))
+    found = []
+    for replicates in refit_on_resamples(given, counts.astype(np.float64)).T:
+        defined = replicates[~np.isnan(replicates)]
         # The published row gives the mean of the refits, not the fit itself.
-        fit = Fit(given.names, replicates.mean(axis=0), replicates.std(axis=0, ddof=1), low, high)
-    elif specification == "mixed":
-        fit = fit_mixed(given, settings.confidence)
-    else:
-        fit = fit_ols(given, settings.confidence)
-    shown = [0, *(place for place, name in enumerate(fit.names) if name in CONTROLS)]
-    return [
-        about
-        | {
-            "term": fit.names[place],
-            "estimate": float(fit.estimate[place]),
-            "std_error": float(fit.std_error[place]),
-            "ci_low": float(fit.low[place]),
-            "ci_high": float(fit.high[place]),
-            "ci_excludes_zero": bool(fit.low[place] > 0 or fit.high[place] < 0),
-            "singular": fit.singular,
-            "interval_status": status,
-            "interval_note": note,
-        }
-        for place in shown
-        if np.isfinite([fit.estimate[place], fit.std_error[place], fit.low[place], fit.high[place]]).all()
-    ] or [about | _nothing("language", "The fit has no finite standard error.")]
+        mean = defined.mean() if len(defined) else np.nan
+        estimate = estimated(np.append(mean, replicates), n_motions, settings, _UNDETERMINED)
+        error = None if estimate.low is None else float(defined.std(ddof=1))
+        found.append(_columns(estimate, error, None))
+    return found
+
+
+def _columns(estimate: Estimate, std_error: float | None, singular: bool | None) -> dict[str, object]:
+    return {
+        "estimate": estimate.value,
+        "std_error": std_error,
+        "ci_low": estimate.low,
+        "ci_high": estimate.high,
+        "ci_excludes_zero": estimate.excludes_zero,
+        "singular": singular,
+        "interval_status": estimate.status,
+        "interval_note": estimate.note,
+    }
+
+
+def _is_shown(name: str) -> bool:
+    return name == "language" or name in CONTROLS
+
+
+def _is_exact(given: Design) -> bool:
+    """Whether the regressors, with the effects they come with, leave no residual but rounding."""
+    group = given.motion if given.motion_effects else np.zeros_like(given.motion)
+    regressors, outcome = within_motions(given.regressors, group), within_motions(given.outcome[:, None], group)[:, 0]
+    residual = outcome - regressors @ np.linalg.lstsq(regressors, outcome, rcond=None)[0]
+    return bool(np.linalg.norm(residual) <= _EXACT * np.linalg.norm(given.outcome))
 
 
 def _why_none(given: Design, n_motions: int) -> str | None:
@@ -288,10 +345,6 @@ def _why_none(given: Design, n_motions: int) -> str | None:
     return None
 
 
-def _nothing(term: str, reason: str) -> dict[str, object]:
-    return {"term": term, "interval_status": "no_interval", "interval_note": reason}
-
-
 def _only(rows: Rows, languages: Sequence[str]) -> Rows:
     use = [language in languages for language in rows["language"]]
     return {name: [value for value, keep in zip(values, use, strict=True) if keep] for name, values in rows.items()}
@@ -302,6 +355,13 @@ def few_clusters_note(n_motions: int, min_clusters: int) -> str | None:
     if n_motions < min_clusters:
         return f"Only {n_motions} motions: clustered errors tend to be too small below {min_clusters}."
     return None
+
+
+def _numbers(rows: Rows, name: str) -> NDArray[np.float64]:
+    numbers = np.asarray(rows[name], dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{np.count_nonzero(~np.isfinite(numbers))} of {len(numbers)} turns have no {name}")
+    return numbers
 
 
 def within_motions(matrix: NDArray[np.float64], motion: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 from dagster_project.estimators.regression import (
@@ -108,6 +109,60 @@ def test_the_mixed_model_with_motion_effects_is_singular_and_agrees_with_ols() -
     mixed, ols = fit_mixed(given, 0.95), fit_ols(given, 0.95)
     assert mixed.singular
     assert mixed.estimate[0] == pytest.approx(ols.estimate[0], abs=1e-6)
+
+
+def test_a_resample_without_the_motion_that_tells_a_control_apart_has_no_value_for_it() -> None:
+    frame = turns()
+    # Only one motion has any evidence, so only draws of that motion say what evidence does.
+    only = frame["motion_id"] == "M04"
+    frame["empty_evidence_rate"] = np.where(only, frame["empty_evidence_rate"], 1.0)
+    given = design(rows(frame), "zh", "C")
+    with_it, without = np.ones((2, 12))
+    without[[4, 5]] = 0, 2
+    replicates = refit_on_resamples(given, np.stack([with_it, without]))
+    evidence = given.names.index("empty_evidence_rate")
+    assert np.isnan(replicates[:, evidence]).tolist() == [False, True]
+    assert np.isfinite(np.delete(replicates, evidence, axis=1)).all()
+    drawn = pd.concat([frame[~only], frame[frame["motion_id"] == "M05"].assign(motion_id="copy")]).assign(
+        y=lambda f: f["mean_arg_max_prev"], zh=lambda f: (f["language"] == "zh").astype(float)
+    )
+    others = [name for name in CONTROLS if name != "empty_evidence_rate"]
+    expected = smf.ols(FORMULA + " + " + " + ".join(others), drawn).fit()
+    assert replicates[1, 0] == pytest.approx(expected.params["zh"], abs=1e-8)
+
+    table = regression_table(pa.Table.from_pandas(frame, preserve_index=False), "en", SETTINGS).to_pylist()
+    boot = {row["term"]: row for row in table if row["specification"] == "C_bootstrap"}
+    assert boot["empty_evidence_rate"]["interval_status"] == "no_interval"
+    assert "resamples have no value" in boot["empty_evidence_rate"]["interval_note"]
+    assert boot["empty_evidence_rate"]["std_error"] is None
+    assert boot["language"]["ci_low"] < boot["language"]["estimate"] < boot["language"]["ci_high"]
+
+
+def test_turns_that_the_columns_account_for_exactly_have_a_coefficient_and_no_interval() -> None:
+    frame = turns()
+    frame["mean_arg_max_prev"] = (
+        0.5 + 0.05 * (frame["language"] == "zh") + 0.01 * frame["motion_id"].str[1:].astype(int)
+    )
+    table = regression_table(pa.Table.from_pandas(frame, preserve_index=False), "en", SETTINGS).to_pylist()
+    for row in table:
+        if row["specification"] != "A":
+            assert row["estimate"] == pytest.approx(0.05 if row["term"] == "language" else 0, abs=1e-9)
+            assert row["std_error"] is row["ci_low"] is row["ci_high"] is row["ci_excludes_zero"] is None
+            assert "account for every turn exactly" in row["interval_note"]
+    assert next(row for row in table if row["specification"] == "A")["ci_low"] is not None
+
+
+def test_a_turn_without_one_of_the_numbers_is_refused_by_name() -> None:
+    frame = turns()
+    frame.loc[3, "prior_pool_size"] = np.nan
+    with pytest.raises(ValueError, match=f"1 of {len(frame)} turns have no prior_pool_size"):
+        regression_table(pa.Table.from_pandas(frame, preserve_index=False), "en", SETTINGS)
+
+
+def test_the_errors_of_a_singular_mixed_model_are_those_of_ols_without_clusters() -> None:
+    given = design(rows(turns()), "zh", "B")
+    ols = sm.OLS(given.outcome, np.column_stack([given.regressors, np.eye(12)[given.motion]])).fit()
+    assert fit_mixed(given, 0.95).std_error[0] == pytest.approx(ols.bse[0], rel=1e-3)
 
 
 def test_on_complete_data_the_fixed_effects_coefficient_is_the_mean_of_turn_means() -> None:

@@ -1,0 +1,250 @@
+"""How often intervals hold the planted truth, and how often they exclude zero where nothing is planted.
+
+Run from the project root: ``python -m benchmarks.calibration [studies]``. Prints a Markdown table.
+
+Studies are drawn by ``dagster_project.estimators.simulate`` and estimated by the functions that the assets call. Each
+group of statistics has a design whose truth is known: contrasts and regressions under additive effects, with missing
+turns and sessions; ranks and tails under normal effects, where the truth has a closed form; repeats likewise.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow.compute as pc
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dagster_project.estimators.bootstrap import cluster_bootstrap_means
+from dagster_project.estimators.encoder_agreement import encoder_agreement_table
+from dagster_project.estimators.regression import regression_table
+from dagster_project.estimators.repeats import repeat_noise_table
+from dagster_project.estimators.resampled import Settings
+from dagster_project.estimators.simulate import Effects, Study, StudyDesign, Turn, simulate
+from dagster_project.estimators.tails import PERCENTILES, tail_rates_table
+from ingest.reference import turn_template
+
+MOTIONS = (10, 30, 71)
+STUDIES = 500
+# Contrasts are resampled as often as a study does it; what is refitted or ranked anew, less often.
+CONTRASTS, OTHERS = Settings(n_resamples=5_000, seed=42), Settings(n_resamples=500, seed=42)
+
+TEMPLATE = tuple(Turn(turn.phase, turn.role, turn.side) for turn in turn_template())
+GAP = 0.047
+
+NOTHING_PLANTED = Effects(
+    agent={"agent_a": 0.02, "agent_d": -0.02},
+    turn={number: 0.01 * (number - 4) for number in range(2, 9)},
+)
+PLANTED = replace(
+    NOTHING_PLANTED,
+    language={"zh": GAP},
+    condition={"diversity": -0.02},
+    language_condition={("zh", "diversity"): 0.01},
+    agent_language={("agent_a", "zh"): 0.012, ("agent_b", "zh"): -0.012},
+)
+LENGTHS = {"claim_length": {"en": 90.0, "zh": 70.0}}
+
+Interval = tuple[float, float, float]
+"""Estimate, low and high; NaN where there is none."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Statistics with their truths under one design. ``null`` is the design under which they are all zero."""
+
+    design: StudyDesign
+    truths: Mapping[str, float]
+    intervals: Callable[[Study], Mapping[str, Interval]]
+    null: StudyDesign | None = None
+
+
+def contrasts(n_motions: int) -> Experiment:
+    design = StudyDesign(
+        TEMPLATE,
+        n_motions,
+        conditions=("baseline", "diversity"),
+        missing=0.05,
+        missing_sessions=0.02,
+        effects=PLANTED,
+    )
+    a, b = "agent_a", "agent_b"
+    truths = {
+        "language gap, agent mean": design.gap("zh"),
+        "language gap, turn mean": design.gap("zh"),
+        "agent gap": design.gap("zh", agent=a),
+        "agent contrast": design.gap("zh", agent=a) - design.gap("zh", agent=b),
+        "condition effect": design.condition_effect("diversity", "zh"),
+        "gap reduction": design.gap("zh") - design.gap("zh", "diversity"),
+    }
+    return Experiment(design, truths, contrast_intervals, replace(design, effects=NOTHING_PLANTED))
+
+
+def contrast_intervals(study: Study) -> dict[str, Interval]:
+    # Motions × languages × conditions, of the one encoder and repeat.
+    agent_mean, turn_mean = (study.session_means(name)[0, ..., 0] for name in ("agent_mean", "turn_mean"))
+    by_agent = study.agent_means()[0, ..., 0, :]
+    gap = agent_mean[:, 1] - agent_mean[:, 0]
+    agent_gap = by_agent[:, 1, 0] - by_agent[:, 0, 0]
+    differences = {
+        "language gap, agent mean": gap[:, 0],
+        "language gap, turn mean": turn_mean[:, 1, 0] - turn_mean[:, 0, 0],
+        "agent gap": agent_gap[:, 0],
+        "agent contrast": agent_gap[:, 0] - agent_gap[:, 1],
+        "condition effect": agent_mean[:, 1, 1] - agent_mean[:, 1, 0],
+        "gap reduction": gap[:, 0] - gap[:, 1],
+    }
+    found = cluster_bootstrap_means(
+        np.column_stack(list(differences.values())), CONTRASTS.n_resamples, CONTRASTS.seed, CONTRASTS.confidence
+    )
+    return dict(zip(differences, zip(found.estimate, found.ci_low, found.ci_high, strict=True), strict=True))
+
+
+def regressions(n_motions: int) -> Experiment:
+    effects = replace(PLANTED, condition={}, language_condition={}, per_character=0.001, **LENGTHS)
+    design = StudyDesign(TEMPLATE, n_motions, missing=0.05, effects=effects)
+    null = replace(design, effects=replace(NOTHING_PLANTED, per_character=0.001))
+    truths = {f"regression {name}": design.gap("zh") for name in ("A", "B", "mixed")}
+    truths |= {f"regression {name}": design.direct_gap("zh") for name in ("C", "C_bootstrap")}
+    return Experiment(design, truths, regression_intervals, null)
+
+
+def regression_intervals(study: Study) -> dict[str, Interval]:
+    turns = study.turns()
+    scoreable = turns.filter(pc.is_valid(turns["mean_arg_max_prev"]))
+    rows = regression_table(scoreable, study.design.languages[0], OTHERS).to_pylist()
+    return {f"regression {row['specification']}": _interval(row) for row in rows if row["term"] == "language"}
+
+
+def ranks(n_motions: int) -> Experiment:
+    effects = Effects()
+    design = StudyDesign(
+        TEMPLATE, n_motions, encoders=("encoder_a", "encoder_b"), fewest_arguments=3, most_arguments=3, effects=effects
+    )
+    own = effects.encoder_sd**2 + effects.argument_sd**2 / 3
+    # Spearman's correlation of two normal variables that have this Pearson correlation.
+    truth = 6 / np.pi * np.arcsin(_shared_variance(effects) / (_shared_variance(effects) + own) / 2)
+    return Experiment(design, {"encoder agreement": float(truth)}, rank_intervals)
+
+
+def rank_intervals(study: Study) -> dict[str, Interval]:
+    turns = study.turns()
+    english = turns.filter(pc.and_(pc.is_valid(turns["mean_arg_max_prev"]), pc.equal(turns["language"], "en")))
+    (agreement,) = encoder_agreement_table(english, OTHERS).to_pylist()
+    return {"encoder agreement": _interval(agreement)}
+
+
+def tails(n_motions: int) -> Experiment:
+    effects = Effects(language={"zh": GAP})
+    design = StudyDesign(TEMPLATE, n_motions, missing=0.05, effects=effects)
+    spread = np.sqrt(_shared_variance(effects) + effects.encoder_sd**2 + effects.argument_sd**2)
+    means = effects.level + np.array([0, GAP])
+    truths = {}
+    for percentile in PERCENTILES:
+        threshold = brentq(lambda x, p=percentile: norm.sf(x, means, spread).mean() - (1 - p / 100), 0, 2)
+        rates = norm.sf(threshold, means, spread)
+        truths[f"tail rates, top {100 - percentile} %"] = float(rates[1] - rates[0])
+    return Experiment(design, truths, tail_intervals, replace(design, effects=Effects()))
+
+
+def tail_intervals(study: Study) -> dict[str, Interval]:
+    return {
+        f"tail rates, top {100 - row['percentile']} %": _interval(row)
+        for row in tail_rates_table(study.pairs(), study.design.languages[0], OTHERS).to_pylist()
+        if row["quantity"] == "difference"
+    }
+
+
+def _shared_variance(effects: Effects) -> float:
+    """The variance of turns that no encoder and no argument adds to."""
+    return effects.motion_sd**2 + effects.motion_language_sd**2 + effects.session_sd**2 + effects.turn_sd**2
+
+
+def repeats(n_motions: int) -> Experiment:
+    effects = Effects(language={"zh": GAP})
+    design = StudyDesign(TEMPLATE, n_motions, n_repeats=3, effects=effects)
+    sizes = np.arange(design.fewest_arguments, design.most_arguments + 1)
+    of_turn = effects.turn_sd**2 + effects.encoder_sd**2 + effects.argument_sd**2 * (1 / sizes).mean()
+    truth = np.sqrt(effects.session_sd**2 + of_turn / (len(TEMPLATE) - 1))
+    return Experiment(design, {"repeat noise": float(truth)}, repeat_intervals)
+
+
+def repeat_intervals(study: Study) -> dict[str, Interval]:
+    turns = study.turns().to_pandas().dropna(subset="mean_arg_max_prev")
+    measure = ["extractor", "encoder", "field", "variant", "motion_id", "language", "condition"]
+    sessions = turns.groupby([*measure, "session_id"])["mean_arg_max_prev"].mean().rename("similarity").reset_index()
+    sessions["aggregate"] = "turn_mean"
+    pooled = next(
+        row for row in repeat_noise_table(sessions.to_dict("list"), OTHERS).to_pylist() if not row["language"]
+    )
+    return {"repeat noise": _interval(pooled)}
+
+
+EXPERIMENTS = (contrasts, regressions, ranks, tails, repeats)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What became of the intervals of one statistic. Rates are shares of the studies that gave an interval."""
+
+    statistic: str
+    n_motions: int
+    truth: float
+    mean_estimate: float
+    n_intervals: int
+    coverage: float
+    type_one: float | None
+
+
+def calibrate(experiment: Experiment, n_studies: int, seed: int) -> Iterator[Calibration]:
+    """One row per statistic, from ``n_studies`` studies with the effects and as many without."""
+    planted = _collect(experiment.design, experiment.intervals, n_studies, (seed, 1))
+    nothing = _collect(experiment.null, experiment.intervals, n_studies, (seed, 2)) if experiment.null else {}
+    for statistic, truth in experiment.truths.items():
+        estimate, low, high = planted[statistic].T
+        there = np.isfinite(low)
+        type_one = None
+        if nothing:
+            _, null_low, null_high = nothing[statistic].T
+            defined = np.isfinite(null_low)
+            type_one = float(((null_low > 0) | (null_high < 0))[defined].mean()) if defined.any() else None
+        coverage = float(((low <= truth) & (truth <= high))[there].mean()) if there.any() else float("nan")
+        n_motions = experiment.design.n_motions
+        yield Calibration(
+            statistic, n_motions, truth, float(np.nanmean(estimate)), int(there.sum()), coverage, type_one
+        )
+
+
+def _collect(
+    design: StudyDesign, intervals: Callable[[Study], Mapping[str, Interval]], n_studies: int, seed: tuple[int, int]
+) -> dict[str, np.ndarray]:
+    """Each statistic's estimates and interval ends: (n_studies, 3)."""
+    found: dict[str, list[Interval]] = {}
+    for child in np.random.SeedSequence(seed).spawn(n_studies):
+        for statistic, interval in intervals(simulate(design, np.random.default_rng(child))).items():
+            found.setdefault(statistic, []).append(interval)
+    return {statistic: np.array(each) for statistic, each in found.items()}
+
+
+def _interval(row: Mapping[str, float | None]) -> Interval:
+    return tuple(np.nan if row[name] is None else row[name] for name in ("estimate", "ci_low", "ci_high"))
+
+
+def main() -> None:
+    n_studies = int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES
+    print("| statistic | motions | planted | mean estimate | intervals | hold the truth | exclude 0 where it is 0 |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for experiment in EXPERIMENTS:
+        for n_motions in MOTIONS:
+            for row in calibrate(experiment(n_motions), n_studies, seed=n_motions):
+                type_one = "" if row.type_one is None else f"{row.type_one:.1%}"
+                print(
+                    f"| {row.statistic} | {row.n_motions} | {row.truth:+.4f} | {row.mean_estimate:+.4f} "
+                    f"| {row.n_intervals} | {row.coverage:.1%} | {type_one} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
