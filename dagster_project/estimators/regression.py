@@ -35,6 +35,7 @@ _DEPENDENT = 1e-9
 _EXACT = 1e-10
 # Eigenvalues of normal equations with columns of length 1 below this are rounding.
 _SINGULAR = 1e-10
+_CLEARLY_REGULAR = 1e-4
 _UNTOUCHED = 1e-6
 # Replicates solved at once: bounds the memory of their normal equations.
 _CHUNK = 500
@@ -209,13 +210,25 @@ def refit_on_resamples(given: Design, counts: NDArray[np.float64]) -> NDArray[np
         some = counts[start : start + _CHUNK]
         left = (some @ squares.reshape(n_motions, k * k)).reshape(-1, k, k)
         right = some @ products
-        regular = np.linalg.eigvalsh(left)[:, 0] > _SINGULAR
+        regular = _are_regular(left)
         solved = np.empty((len(some), k))
         solved[regular] = np.linalg.solve(left[regular], right[regular][:, :, None])[:, :, 0]
         for row in np.flatnonzero(~regular):
             solved[row] = _what_is_determined(left[row], right[row])
         coefficients[start : start + _CHUNK] = solved / length
     return coefficients
+
+
+def _are_regular(left: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of these normal equations (n, k, k) have one solution."""
+    try:
+        # A pivot is what a column adds to those before it: where all add enough, eigenvalues need not be computed.
+        pivots = np.linalg.cholesky(left).diagonal(axis1=1, axis2=2) ** 2
+        regular = pivots.min(axis=1) > _CLEARLY_REGULAR
+    except np.linalg.LinAlgError:
+        regular = np.zeros(len(left), dtype=np.bool_)
+    regular[~regular] = np.linalg.eigvalsh(left[~regular])[:, 0] > _SINGULAR
+    return regular
 
 
 def _what_is_determined(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
