@@ -87,6 +87,7 @@ bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tab
 	$(BIN)/python -m benchmarks.max_prior
 	$(BIN)/python -m benchmarks.bootstrap
 	$(BIN)/python -m benchmarks.spec_c_bootstrap
+	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.calibrated_gap
 	$(BIN)/python -m benchmarks.run_layer
 

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 IntervalStatus = Literal["ok", "too_few_clusters", "no_interval"]
 
+# Similarities are sums of products of floating-point numbers: closer than this, what is left between them is rounding.
+TIE = 1e-12
+
 # Bounds the replicates held at once (32 MB of float64), whatever the number of contrasts.
 _MAX_REPLICATES_HELD = 4_000_000
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dagster_project.estimators.bootstrap import cluster_bootstrap_means, interval_note
+from dagster_project.estimators.bootstrap import TIE, cluster_bootstrap_means, interval_note
 from dagster_project.estimators.resampled import INTERVAL_FIELDS
 
 # A contrast is one combination of these; `agent` and the reference columns are NULL where they do not apply.
@@ -43,14 +43,17 @@ def estimate_contrasts(
 
     ``motion_contrasts`` has the columns of ``MOTION_CONTRASTS_SCHEMA`` (others are ignored), one row per contrast and
     motion in any order. A NULL difference means that the contrast lacks this motion: it does not count in
-    ``n_motions``. A contrast without any motion keeps its row, with a NULL estimate. Whatever is NULL in ``ci_low``,
-    ``ci_high`` and ``ci_excludes_zero``, or is less certain than usual, has its reason in ``interval_note``.
+    ``n_motions``. A difference below ``TIE`` is rounding and counts as 0. A contrast without any motion keeps its row,
+    with a NULL estimate. Whatever is NULL in ``ci_low``, ``ci_high`` and ``ci_excludes_zero``, or is less certain than
+    usual, has its reason in ``interval_note``.
 
     Raises ValueError for a missing column, a NULL in a column that must be filled, a NaN or infinite difference, and
     two rows for one contrast and motion.
     """
     table = _checked(motion_contrasts)
     contrasts, differences = _differences_by_motion(table)
+    # Cosines of identical texts differ in their last bit, and a bit is no reason to say that an interval excludes zero.
+    differences[np.abs(differences) < TIE] = 0.0
     has_motions = ~np.isnan(differences).all(axis=0)
     result = cluster_bootstrap_means(differences[:, has_motions], n_resamples, seed, confidence, min_clusters)
 

@@ -12,7 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dagster_project.estimators.bootstrap import IntervalStatus, interval_note, percentile_interval, resample_counts
+from dagster_project.estimators.bootstrap import (
+    TIE,
+    IntervalStatus,
+    interval_note,
+    percentile_interval,
+    resample_counts,
+)
 
 Counts = NDArray[np.float64]
 """(1 + n_resamples, n_items): how often each item is there, once each in the first row."""
@@ -143,9 +149,13 @@ def pearson(first: NDArray[np.float64], second: NDArray[np.float64], counts: Cou
 
 
 def ranks(values: NDArray[np.float64], counts: Counts) -> NDArray[np.float64]:
-    """Ranks of the items of each row of ``counts`` from 1, ties at their middle: (rows, n_items)."""
-    _, first, group = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    """Ranks of the items of each row of ``counts`` from 1, ties at their middle: (rows, n_items).
+
+    Values that differ by rounding only are tied.
+    """
     order = np.argsort(values, kind="stable")
+    is_higher = np.diff(values[order], prepend=-np.inf) > TIE
+    first, group = np.flatnonzero(is_higher), np.cumsum(is_higher) - 1
     in_group = np.add.reduceat(counts[:, order], first, axis=1)
     below = np.cumsum(in_group, axis=1) - in_group
     in_order = (below + (in_group + 1) / 2)[:, group]

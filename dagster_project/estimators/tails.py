@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dagster_project.estimators.bootstrap import TIE
 from dagster_project.estimators.grouped import groups
 from dagster_project.estimators.resampled import INTERVAL_FIELDS, Settings, estimated, motion_counts
 
@@ -34,8 +35,8 @@ def tail_rates_table(pairs: pa.Table, reference_language: str, settings: Setting
 
     ``pairs`` has one row per pair and scorer: condition, extractor, encoder, field, scorer, motion_id, language and
     value, the scorer's own value of the pair. The threshold is the percentile of the values of the language and the
-    reference language together, and a value that reaches it is in the tail. Motions are resampled with the threshold
-    kept. Source: section F.3 of the paper.
+    reference language together, and a value that reaches it, but for rounding, is in the tail. Motions are resampled
+    with the threshold kept. Source: section F.3 of the paper.
     """
     rows: list[dict[str, object]] = []
     for measure, members in groups(pairs, _MEASURE):
@@ -52,7 +53,7 @@ def tail_rates_table(pairs: pa.Table, reference_language: str, settings: Setting
             for percentile in PERCENTILES:
                 threshold = float(np.percentile(value[used], percentile))
                 rates = {
-                    name: _rates(value[used] >= threshold, side[used], of_motion, counts)
+                    name: _rates(value[used] >= threshold - TIE, side[used], of_motion, counts)
                     for name, side in (("rate", here), ("reference_rate", there))
                 }
                 sizes = {"rate": here.sum(), "reference_rate": there.sum(), "difference": used.sum()}

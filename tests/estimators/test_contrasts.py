@@ -139,6 +139,13 @@ def test_the_table_has_the_written_schema_and_no_nan():
     assert np.isfinite(values).all()
 
 
+def test_differences_that_are_rounding_are_no_gap():
+    (row,) = estimate_contrasts(
+        mart((LANGUAGE_GAP, dict.fromkeys(differences(30), -(2.0**-52)))), **SETTINGS
+    ).to_pylist()
+    assert (row["estimate"], row["ci_low"], row["ci_high"], row["ci_excludes_zero"]) == (0, 0, 0, False)
+
+
 def test_ten_motions_have_an_interval_and_a_warning():
     (row,) = estimates((LANGUAGE_GAP, differences(10)))
     assert row["ci_low"] < row["estimate"] < row["ci_high"]

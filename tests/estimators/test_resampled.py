@@ -131,3 +131,11 @@ def test_the_interval_holds_the_percentiles_of_the_replicates() -> None:
 def test_motions_are_drawn_as_for_the_language_gaps() -> None:
     drawn = np.random.default_rng(7).integers(0, 4, size=(60, 4))
     assert (motion_counts(4, SETTINGS)[1:] == [np.bincount(row, minlength=4) for row in drawn]).all()
+
+
+def test_values_that_rounding_tells_apart_are_tied() -> None:
+    third, tenth = (0.1 + 0.2) / 2, 0.15
+    assert third != tenth
+    assert ranks(np.array([third, 0.3, tenth, 0.1]), np.ones((1, 4))).tolist() == [[2.5, 4.0, 2.5, 1.0]]
+    same = np.array([1.0, 1.0 - 2**-53, 1.0 + 2**-52, 1.0])
+    assert np.isnan(spearman(same, np.arange(4.0), np.ones((1, 4)))).all()

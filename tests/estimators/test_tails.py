@@ -67,3 +67,9 @@ def test_equal_values_are_all_in_the_tail_and_say_that_resampling_tells_nothing(
         assert row["estimate"] == (0.0 if row["quantity"] == "difference" else 1.0)
         assert row["ci_low"] is None
         assert row["interval_note"]
+
+
+def test_values_that_rounding_tells_apart_are_on_the_same_side_of_the_threshold() -> None:
+    frame = pairs()
+    frame["value"] = np.where(frame["language"] == "zh", 1.0 - 2**-52, 1.0)
+    assert {row["estimate"] for row in table(frame) if row["quantity"] != "difference"} == {1.0}
