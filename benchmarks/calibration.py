@@ -4,15 +4,17 @@ Run from the project root: ``python -m benchmarks.calibration [studies]``. Print
 
 Studies are drawn by ``dagster_project.estimators.simulate`` and estimated by the functions that the assets call. Each
 group of statistics has a design whose truth is known: contrasts and regressions under additive effects, with missing
-turns and sessions; ranks and tails under normal effects, where the truth has a closed form; repeats likewise.
+turns and debates; ranks, tails and repeats under normal effects, where the truth has a closed form.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import norm
 
@@ -22,7 +24,7 @@ from dagster_project.estimators.regression import regression_table
 from dagster_project.estimators.repeats import repeat_noise_table
 from dagster_project.estimators.resampled import Settings
 from dagster_project.estimators.simulate import Effects, Study, StudyDesign, Turn, simulate
-from dagster_project.estimators.tails import PERCENTILES, tail_rates_table
+from dagster_project.estimators.tails import tail_rates_table
 from ingest.reference import turn_template
 
 MOTIONS = (10, 30, 71)
@@ -44,20 +46,25 @@ PLANTED = replace(
     language_condition={("zh", "diversity"): 0.01},
     agent_language={("agent_a", "zh"): 0.012, ("agent_b", "zh"): -0.012},
 )
-LENGTHS = {"claim_length": {"en": 90.0, "zh": 70.0}}
+LENGTHS = {"en": 90.0, "zh": 70.0}
 
-Interval = tuple[float, float, float]
-"""Estimate, low and high; NaN where there is none."""
+
+class Interval(NamedTuple):
+    """What a study said and what was planted; NaN where there is no interval."""
+
+    truth: float
+    estimate: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Statistics with their truths under one design. ``null`` is the design under which they are all zero."""
+    """A design, one without effects (None where nothing is then zero), and the intervals of a study of either."""
 
     design: StudyDesign
-    truths: Mapping[str, float]
+    null: StudyDesign | None
     intervals: Callable[[Study], Mapping[str, Interval]]
-    null: StudyDesign | None = None
 
 
 def contrasts(n_motions: int) -> Experiment:
@@ -69,16 +76,7 @@ def contrasts(n_motions: int) -> Experiment:
         missing_sessions=0.02,
         effects=PLANTED,
     )
-    a, b = "agent_a", "agent_b"
-    truths = {
-        "language gap, agent mean": design.gap("zh"),
-        "language gap, turn mean": design.gap("zh"),
-        "agent gap": design.gap("zh", agent=a),
-        "agent contrast": design.gap("zh", agent=a) - design.gap("zh", agent=b),
-        "condition effect": design.condition_effect("diversity", "zh"),
-        "gap reduction": design.gap("zh") - design.gap("zh", "diversity"),
-    }
-    return Experiment(design, truths, contrast_intervals, replace(design, effects=NOTHING_PLANTED))
+    return Experiment(design, replace(design, effects=NOTHING_PLANTED), contrast_intervals)
 
 
 def contrast_intervals(study: Study) -> dict[str, Interval]:
@@ -95,65 +93,79 @@ def contrast_intervals(study: Study) -> dict[str, Interval]:
         "condition effect": agent_mean[:, 1, 1] - agent_mean[:, 1, 0],
         "gap reduction": gap[:, 0] - gap[:, 1],
     }
+    design, (first, second, *_) = study.design, study.design.agents
+    truths = {
+        "language gap, agent mean": design.gap("zh"),
+        "language gap, turn mean": design.gap("zh"),
+        "agent gap": design.gap("zh", agent=first),
+        "agent contrast": design.gap("zh", agent=first) - design.gap("zh", agent=second),
+        "condition effect": design.condition_effect("diversity", "zh"),
+        "gap reduction": design.gap("zh") - design.gap("zh", "diversity"),
+    }
     found = cluster_bootstrap_means(
         np.column_stack(list(differences.values())), CONTRASTS.n_resamples, CONTRASTS.seed, CONTRASTS.confidence
     )
-    return dict(zip(differences, zip(found.estimate, found.ci_low, found.ci_high, strict=True), strict=True))
+    return {
+        name: Interval(truths[name], found.estimate[place], found.ci_low[place], found.ci_high[place])
+        for place, name in enumerate(differences)
+    }
 
 
 def regressions(n_motions: int) -> Experiment:
-    effects = replace(PLANTED, condition={}, language_condition={}, per_character=0.001, **LENGTHS)
+    effects = replace(PLANTED, condition={}, language_condition={}, per_character=0.001, claim_length=LENGTHS)
     design = StudyDesign(TEMPLATE, n_motions, missing=0.05, effects=effects)
     null = replace(design, effects=replace(NOTHING_PLANTED, per_character=0.001))
-    truths = {f"regression {name}": design.gap("zh") for name in ("A", "B", "mixed")}
-    truths |= {f"regression {name}": design.direct_gap("zh") for name in ("C", "C_bootstrap")}
-    return Experiment(design, truths, regression_intervals, null)
+    return Experiment(design, null, regression_intervals)
 
 
 def regression_intervals(study: Study) -> dict[str, Interval]:
     turns = study.turns()
     scoreable = turns.filter(pc.is_valid(turns["mean_arg_max_prev"]))
-    rows = regression_table(scoreable, study.design.languages[0], OTHERS).to_pylist()
-    return {f"regression {row['specification']}": _interval(row) for row in rows if row["term"] == "language"}
+    # Only C holds the length of claims constant, through which a part of the gap runs.
+    all_of_it, direct = study.design.gap("zh"), study.design.direct_gap("zh")
+    return {
+        f"regression {row['specification']}": _interval(row, direct if row["specification"][0] == "C" else all_of_it)
+        for row in regression_table(scoreable, study.design.languages[0], OTHERS).to_pylist()
+        if row["term"] == "language"
+    }
 
 
 def ranks(n_motions: int) -> Experiment:
-    effects = Effects()
-    design = StudyDesign(
-        TEMPLATE, n_motions, encoders=("encoder_a", "encoder_b"), fewest_arguments=3, most_arguments=3, effects=effects
-    )
-    own = effects.encoder_sd**2 + effects.argument_sd**2 / 3
-    # Spearman's correlation of two normal variables that have this Pearson correlation.
-    truth = 6 / np.pi * np.arcsin(_shared_variance(effects) / (_shared_variance(effects) + own) / 2)
-    return Experiment(design, {"encoder agreement": float(truth)}, rank_intervals)
+    design = StudyDesign(TEMPLATE, n_motions, encoders=("encoder_a", "encoder_b"), fewest_arguments=3, most_arguments=3)
+    return Experiment(design, None, rank_intervals)
 
 
 def rank_intervals(study: Study) -> dict[str, Interval]:
+    effects = study.design.effects
+    own = effects.encoder_sd**2 + effects.argument_sd**2 / study.design.most_arguments
+    # Spearman's correlation of two normal variables that have this Pearson correlation.
+    truth = 6 / np.pi * np.arcsin(_shared_variance(effects) / (_shared_variance(effects) + own) / 2)
     turns = study.turns()
     english = turns.filter(pc.and_(pc.is_valid(turns["mean_arg_max_prev"]), pc.equal(turns["language"], "en")))
     (agreement,) = encoder_agreement_table(english, OTHERS).to_pylist()
-    return {"encoder agreement": _interval(agreement)}
+    return {"encoder agreement": _interval(agreement, truth)}
 
 
 def tails(n_motions: int) -> Experiment:
-    effects = Effects(language={"zh": GAP})
-    design = StudyDesign(TEMPLATE, n_motions, missing=0.05, effects=effects)
-    spread = np.sqrt(_shared_variance(effects) + effects.encoder_sd**2 + effects.argument_sd**2)
-    means = effects.level + np.array([0, GAP])
-    truths = {}
-    for percentile in PERCENTILES:
-        threshold = brentq(lambda x, p=percentile: norm.sf(x, means, spread).mean() - (1 - p / 100), 0, 2)
-        rates = norm.sf(threshold, means, spread)
-        truths[f"tail rates, top {100 - percentile} %"] = float(rates[1] - rates[0])
-    return Experiment(design, truths, tail_intervals, replace(design, effects=Effects()))
+    design = StudyDesign(TEMPLATE, n_motions, missing=0.05, effects=Effects(language={"zh": GAP}))
+    return Experiment(design, replace(design, effects=Effects()), tail_intervals)
 
 
 def tail_intervals(study: Study) -> dict[str, Interval]:
-    return {
-        f"tail rates, top {100 - row['percentile']} %": _interval(row)
-        for row in tail_rates_table(study.pairs(), study.design.languages[0], OTHERS).to_pylist()
-        if row["quantity"] == "difference"
-    }
+    """Each difference of rates against two truths: beyond the study's own threshold, which is what resampling with the
+    threshold kept speaks of, and beyond the threshold of infinitely many motions."""
+    effects = study.design.effects
+    spread = np.sqrt(_shared_variance(effects) + effects.encoder_sd**2 + effects.argument_sd**2)
+    means = effects.level + np.array([0, study.design.gap("zh")])
+    found = {}
+    for row in tail_rates_table(study.pairs(), study.design.languages[0], OTHERS).to_pylist():
+        if row["quantity"] == "difference":
+            share = 1 - row["percentile"] / 100
+            everywhere = brentq(lambda x, share=share: norm.sf(x, means, spread).mean() - share, 0, 2)
+            for threshold, where in ((row["threshold"], ""), (everywhere, ", true threshold")):
+                rates = norm.sf(threshold, means, spread)
+                found[f"tail rates, top {share:.0%}{where}"] = _interval(row, float(rates[1] - rates[0]))
+    return found
 
 
 def _shared_variance(effects: Effects) -> float:
@@ -162,15 +174,14 @@ def _shared_variance(effects: Effects) -> float:
 
 
 def repeats(n_motions: int) -> Experiment:
-    effects = Effects(language={"zh": GAP})
-    design = StudyDesign(TEMPLATE, n_motions, n_repeats=3, effects=effects)
-    sizes = np.arange(design.fewest_arguments, design.most_arguments + 1)
-    of_turn = effects.turn_sd**2 + effects.encoder_sd**2 + effects.argument_sd**2 * (1 / sizes).mean()
-    truth = np.sqrt(effects.session_sd**2 + of_turn / (len(TEMPLATE) - 1))
-    return Experiment(design, {"repeat noise": float(truth)}, repeat_intervals)
+    return Experiment(StudyDesign(TEMPLATE, n_motions, n_repeats=3), None, repeat_intervals)
 
 
 def repeat_intervals(study: Study) -> dict[str, Interval]:
+    design, effects = study.design, study.design.effects
+    sizes = np.arange(design.fewest_arguments, design.most_arguments + 1)
+    of_turn = effects.turn_sd**2 + effects.encoder_sd**2 + effects.argument_sd**2 * (1 / sizes).mean()
+    truth = np.sqrt(effects.session_sd**2 + of_turn / (len(TEMPLATE) - 1))
     turns = study.turns().to_pandas().dropna(subset="mean_arg_max_prev")
     measure = ["extractor", "encoder", "field", "variant", "motion_id", "language", "condition"]
     sessions = turns.groupby([*measure, "session_id"])["mean_arg_max_prev"].mean().rename("similarity").reset_index()
@@ -178,7 +189,7 @@ def repeat_intervals(study: Study) -> dict[str, Interval]:
     pooled = next(
         row for row in repeat_noise_table(sessions.to_dict("list"), OTHERS).to_pylist() if not row["language"]
     )
-    return {"repeat noise": _interval(pooled)}
+    return {"repeat noise": _interval(pooled, float(truth))}
 
 
 EXPERIMENTS = (contrasts, regressions, ranks, tails, repeats)
@@ -186,7 +197,10 @@ EXPERIMENTS = (contrasts, regressions, ranks, tails, repeats)
 
 @dataclass(frozen=True)
 class Calibration:
-    """What became of the intervals of one statistic. Rates are shares of the studies that gave an interval."""
+    """What became of the intervals of one statistic.
+
+    ``coverage`` and ``type_one`` are shares of the studies that gave an interval; ``truth`` is a mean over studies.
+    """
 
     statistic: str
     n_motions: int
@@ -201,25 +215,29 @@ def calibrate(experiment: Experiment, n_studies: int, seed: int) -> Iterator[Cal
     """One row per statistic, from ``n_studies`` studies with the effects and as many without."""
     planted = _collect(experiment.design, experiment.intervals, n_studies, (seed, 1))
     nothing = _collect(experiment.null, experiment.intervals, n_studies, (seed, 2)) if experiment.null else {}
-    for statistic, truth in experiment.truths.items():
-        estimate, low, high = planted[statistic].T
+    for statistic, intervals in planted.items():
+        truth, estimate, low, high = intervals.T
         there = np.isfinite(low)
         type_one = None
         if nothing:
-            _, null_low, null_high = nothing[statistic].T
-            defined = np.isfinite(null_low)
-            type_one = float(((null_low > 0) | (null_high < 0))[defined].mean()) if defined.any() else None
-        coverage = float(((low <= truth) & (truth <= high))[there].mean()) if there.any() else float("nan")
-        n_motions = experiment.design.n_motions
+            no_effect, _, null_low, null_high = nothing[statistic].T
+            assert (no_effect == 0).all()
+            type_one = float(((null_low > 0) | (null_high < 0))[np.isfinite(null_low)].mean())
         yield Calibration(
-            statistic, n_motions, truth, float(np.nanmean(estimate)), int(there.sum()), coverage, type_one
+            statistic=statistic,
+            n_motions=experiment.design.n_motions,
+            truth=float(truth.mean()),
+            mean_estimate=float(np.nanmean(estimate)),
+            n_intervals=int(there.sum()),
+            coverage=float(((low <= truth) & (truth <= high))[there].mean()),
+            type_one=type_one,
         )
 
 
 def _collect(
     design: StudyDesign, intervals: Callable[[Study], Mapping[str, Interval]], n_studies: int, seed: tuple[int, int]
-) -> dict[str, np.ndarray]:
-    """Each statistic's estimates and interval ends: (n_studies, 3)."""
+) -> dict[str, NDArray[np.float64]]:
+    """Each statistic's intervals: (n_studies, 4), in the order of ``Interval``."""
     found: dict[str, list[Interval]] = {}
     for child in np.random.SeedSequence(seed).spawn(n_studies):
         for statistic, interval in intervals(simulate(design, np.random.default_rng(child))).items():
@@ -227,8 +245,9 @@ def _collect(
     return {statistic: np.array(each) for statistic, each in found.items()}
 
 
-def _interval(row: Mapping[str, float | None]) -> Interval:
-    return tuple(np.nan if row[name] is None else row[name] for name in ("estimate", "ci_low", "ci_high"))
+def _interval(row: Mapping[str, float | None], truth: float) -> Interval:
+    values = (np.nan if row[name] is None else row[name] for name in ("estimate", "ci_low", "ci_high"))
+    return Interval(truth, *values)
 
 
 def main() -> None:
