@@ -252,17 +252,21 @@ def _interval(row: Mapping[str, float | None], truth: float) -> Interval:
 
 def main() -> None:
     n_studies = int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES
-    print("| statistic | motions | planted | mean estimate | intervals | hold the truth | exclude 0 where it is 0 |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
+    sizes = " | ".join(map(str, MOTIONS))
+    most = MOTIONS[-1]
+    print(f"{n_studies} studies a cell; the intervals of {' / '.join(map(str, MOTIONS))} motions.\n")
+    print(f"| statistic | planted | mean at {most} | hold it, {sizes} | exclude 0 where it is 0, {sizes} |")
+    print(f"|---|--:|--:|{'--:|' * 2 * len(MOTIONS)}")
     for experiment in EXPERIMENTS:
-        for n_motions in MOTIONS:
-            for row in calibrate(experiment(n_motions), n_studies, seed=n_motions):
-                type_one = "" if row.type_one is None else f"{row.type_one:.1%}"
-                print(
-                    f"| {row.statistic} | {row.n_motions} | {row.truth:+.4f} | {row.mean_estimate:+.4f} "
-                    f"| {row.n_intervals} | {row.coverage:.1%} | {type_one} |",
-                    flush=True,
-                )
+        by_size = [list(calibrate(experiment(n_motions), n_studies, seed=n_motions)) for n_motions in MOTIONS]
+        for rows in zip(*by_size, strict=True):
+            cells = [f"{row.coverage:.1%}" for row in rows]
+            cells += ["–" if row.type_one is None else f"{row.type_one:.1%}" for row in rows]
+            lacking = sum(n_studies - row.n_intervals for row in rows)
+            name = rows[-1].statistic + (f" ({lacking} without an interval)" if lacking else "")
+            print(
+                f"| {name} | {rows[-1].truth:+.4f} | {rows[-1].mean_estimate:+.4f} | {' | '.join(cells)} |", flush=True
+            )
 
 
 if __name__ == "__main__":

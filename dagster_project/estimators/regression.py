@@ -42,6 +42,9 @@ _CHUNK = 500
 
 _UNDETERMINED = "Their motions do not tell this column from the others."
 
+_EXACT_FIT = "The columns account for every turn exactly, so nothing is left to estimate errors from."
+_NO_ERROR = "The fit has no finite standard error."
+
 REGRESSION_ESTIMATES_SCHEMA = pa.schema(
     [
         pa.field("specification", pa.string(), nullable=False),
@@ -284,25 +287,23 @@ def _estimates(specification: str, rows: Rows, language: str, settings: Settings
 def _fitted(given: Design, fit: Fit, n_motions: int, settings: Settings) -> list[dict[str, object]]:
     """The columns of each term of a fit."""
     exact = _is_exact(given)
-    note = few_clusters_note(n_motions, settings.min_clusters)
-    status: IntervalStatus = "too_few_clusters" if note else "ok"
+    few = few_clusters_note(n_motions, settings.min_clusters)
+    singular = (
+        "The random intercept has no variance, so the errors take turns for independent." if fit.singular else None
+    )
+    note = " ".join(filter(None, (singular, few))) or None
+    status: IntervalStatus = "too_few_clusters" if few else "ok"
     found = []
     for value, error, low, high in zip(
         *(numbers.tolist() for numbers in (fit.estimate, fit.std_error, fit.low, fit.high)), strict=True
     ):
         if exact or not np.isfinite([error, low, high]).all():
-            reason = (
-                "The columns account for every turn exactly, so nothing is left to estimate errors from."
-                if exact
-                else "The fit has no finite standard error."
-            )
-            estimate = Estimate(value, None, None, None, n_motions, "no_interval", reason)
+            estimate = Estimate(value, None, None, None, n_motions, "no_interval", _EXACT_FIT if exact else _NO_ERROR)
             found.append(_columns(estimate, None, fit.singular))
         else:
             excludes_zero = low > 0 or high < 0
-            found.append(
-                _columns(Estimate(value, low, high, excludes_zero, n_motions, status, note), error, fit.singular)
-            )
+            estimate = Estimate(value, low, high, excludes_zero, n_motions, status, note)
+            found.append(_columns(estimate, error, fit.singular))
     return found
 
 

@@ -188,6 +188,8 @@ def test_the_table_has_every_specification_and_names_what_is_dropped() -> None:
         name for name in CONTROLS if name in found["C", "language"]["dropped_columns"]
     }
     assert all(row["interval_status"] == "too_few_clusters" for row in found.values())
+    assert "take turns for independent" in found["mixed", "language"]["interval_note"]
+    assert found["mixed", "language"]["singular"] and found["B", "language"]["singular"] is None
     boot = found["C_bootstrap", "language"]
     assert boot["ci_low"] < boot["estimate"] < boot["ci_high"]
     assert boot["estimate"] == pytest.approx(found["C", "language"]["estimate"], abs=0.005)
