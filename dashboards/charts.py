@@ -31,6 +31,7 @@ ZERO_COLOUR = "#9aa1a9"
 ROW_HEIGHT = 28
 AXIS_HEIGHT = 72
 FIGURE_HEIGHT = 330
+RANKED_HEIGHT = 220
 
 
 def encoder_colours(encoders: Sequence[str]) -> dict[str, str]:
@@ -149,8 +150,13 @@ def trajectories(
     reference: str,
     colours: Mapping[str, str],
     names: Mapping[str, str],
+    title: str = "Mean prior-argument similarity",
+    counted: str = "Motions",
 ) -> alt.LayerChart:
-    """Mean similarity by turn: the focal and the reference language in colour, the other languages in grey."""
+    """Mean similarity by turn: the focal and the reference language in colour, the other languages in grey.
+
+    `title` names the axis of means; `counted` says what `n_motions`, the number behind a mean, counts.
+    """
     values = [
         {
             "language": names[row["language"]],
@@ -163,16 +169,16 @@ def trajectories(
         for row in rows
         if row["mean_similarity"] is not None
     ]
-    shown = [focal, reference]
+    shown = list(dict.fromkeys([focal, reference]))
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("turn:O", title="Turn", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("mean:Q", title="Mean prior-argument similarity", scale=alt.Scale(zero=False)),
+        y=alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False)),
         detail="language:N",
         tooltip=[
             alt.Tooltip("language:N", title="Language"),
             alt.Tooltip("turn:O", title="Turn"),
             alt.Tooltip("mean_text:N", title="Mean similarity"),
-            alt.Tooltip("n_motions:Q", title="Motions"),
+            alt.Tooltip("n_motions:Q", title=counted),
         ],
     )
     context = base.transform_filter("!datum.in_focus").mark_line(
@@ -191,6 +197,49 @@ def trajectories(
         )
     )
     return alt.layer(context, focus).properties(height=FIGURE_HEIGHT)
+
+
+def ranked(
+    rows: Sequence[Mapping[str, Any]], *, summary: Mapping[str, Any], colour: str, axis: tuple[float, float]
+) -> alt.LayerChart:
+    """One stem a motion by its `rank`, with the `summary` estimate as a line and its interval as a band."""
+    values = [
+        {
+            "motion": label(row["motion_id"]),
+            "rank": row["rank"],
+            "difference": row["difference"],
+            "difference_text": signed(row["difference"]),
+        }
+        for row in rows
+    ]
+    vertical = alt.Y("difference:Q", title="Difference", scale=alt.Scale(domain=list(axis), nice=False))
+    stems = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X(
+            "rank:Q",
+            title="Motions, lowest difference first",
+            scale=alt.Scale(domain=[0, len(values) + 1], nice=False),
+            axis=alt.Axis(tickMinStep=1, grid=False),
+        ),
+        y=vertical.axis(_signed_axis()),
+        tooltip=[
+            alt.Tooltip("motion:N", title="Motion"),
+            alt.Tooltip("difference_text:N", title="Difference"),
+            alt.Tooltip("rank:Q", title="Rank"),
+        ],
+    )
+    zero = alt.Chart(alt.Data(values=[{"difference": 0}])).mark_rule(color=ZERO_COLOUR).encode(y=vertical)
+    mean = alt.Chart(
+        alt.Data(values=[{"difference": summary["estimate"], "low": summary["ci_low"], "high": summary["ci_high"]}])
+    )
+    band = (
+        mean.transform_filter("datum.low !== null")
+        .mark_rect(color=colour, opacity=0.15)
+        .encode(y=alt.Y("low:Q", title="Difference"), y2="high:Q")
+    )
+    line = mean.mark_rule(color=colour, strokeWidth=1.5).encode(y=vertical)
+    points = stems.mark_point(filled=True, size=28, color=colour, opacity=1)
+    rules = stems.mark_rule(color=colour, strokeWidth=1, opacity=0.6).encode(y2=alt.datum(0))
+    return alt.layer(band, zero, line, rules, points).properties(height=RANKED_HEIGHT)
 
 
 def histogram(

@@ -15,7 +15,18 @@ from dashboards.warehouse import Snapshot
 from tests.dashboards.synthetic_warehouse import build_empty_warehouse, build_warehouse
 
 APP = Path(warehouse.__file__).parent / "app.py"
-VIEWS = ("overview", "sql", "language_gaps", "condition_effects", "agents_and_turns", "reports", "transcripts", "pairs")
+VIEWS = (
+    "overview",
+    "sql",
+    "language_gaps",
+    "condition_effects",
+    "agents_and_turns",
+    "explore",
+    "robustness",
+    "reports",
+    "transcripts",
+    "pairs",
+)
 
 # Stands in every hostile text, so that a test can find where such a text went.
 MARKER = "HOSTILE"
@@ -79,6 +90,7 @@ def hostile_warehouse(tmp_path_factory: pytest.TempPathFactory, small_warehouse:
         for table, column in _columns_named(connection, "motion_id"):
             connection.execute(f"update marts.{table} set {column} = {column} || '<i>{MARKER}</i>'")
         connection.execute(f"comment on view reports.table_03 is '**{MARKER}** <b>x</b>'")
+        connection.execute(f"update marts.repeat_noise set interval_note = '[{MARKER}](javascript:alert(1))'")
         connection.execute(
             f"update marts.gap_estimates set interval_note = '[{MARKER}](javascript:alert(1))', "
             "interval_status = 'no_interval', ci_low = null, ci_high = null where language = 'fr'"

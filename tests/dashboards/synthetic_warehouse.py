@@ -101,6 +101,33 @@ create table marts.gap_estimates (
     aggregate varchar, estimate double, ci_low double, ci_high double, ci_excludes_zero boolean,
     n_motions bigint, n_resamples bigint, seed bigint, interval_status varchar, interval_note varchar
 );
+create table marts.regression_estimates (
+    specification varchar, term varchar, language varchar, reference_language varchar, condition varchar,
+    extractor varchar, encoder varchar, field varchar, variant varchar, estimate double, std_error double,
+    ci_low double, ci_high double, ci_excludes_zero boolean, n_turns bigint, n_motions bigint, n_resamples bigint,
+    seed bigint, dropped_columns varchar[], singular boolean, interval_status varchar, interval_note varchar
+);
+create table marts.tail_rates (
+    condition varchar, extractor varchar, encoder varchar, field varchar, scorer varchar, percentile integer,
+    quantity varchar, language varchar, reference_language varchar, threshold double, n_pairs bigint, estimate double,
+    ci_low double, ci_high double, ci_excludes_zero boolean, n_motions bigint, n_resamples bigint, seed bigint,
+    interval_status varchar, interval_note varchar
+);
+create table marts.encoder_agreement (
+    language varchar, condition varchar, extractor varchar, field varchar, encoder varchar,
+    reference_encoder varchar, n_turns bigint, estimate double, ci_low double, ci_high double,
+    ci_excludes_zero boolean, n_motions bigint, n_resamples bigint, seed bigint, interval_status varchar,
+    interval_note varchar
+);
+create table marts.repeat_noise (
+    extractor varchar, encoder varchar, field varchar, variant varchar, aggregate varchar, language varchar,
+    n_cells bigint, n_sessions bigint, estimate double, ci_low double, ci_high double, ci_excludes_zero boolean,
+    n_motions bigint, n_resamples bigint, seed bigint, interval_status varchar, interval_note varchar
+);
+create table marts.null_distribution (
+    language varchar, condition varchar, extractor varchar, encoder varchar, field varchar, turn_index integer,
+    null_mean double, null_sd double, n_draws bigint, n_sessions bigint
+);
 create table marts.annotations (
     task varchar, annotator varchar, round integer, argument_id varchar, nearest_argument_id varchar,
     session_id varchar, turn_index integer, label integer, quality integer, all_major_captured boolean,
@@ -320,6 +347,108 @@ select contrast, language, reference_language, condition, reference_condition, a
     case when n_motions = 1 then 'One motion cannot be resampled.'
         when n_motions < 20 then format('{} motions, fewer than 20: the interval is indicative only.', n_motions) end
 from summaries;
+
+insert into marts.regression_estimates by name
+with fits as (
+    select language, reference_language, condition, extractor, encoder, field, variant, estimate,
+        (ci_high - estimate) / 1.96 as std_error, ci_low, ci_high, ci_excludes_zero, n_motions, seed, interval_status,
+        interval_note
+    from marts.gap_estimates
+    where contrast = 'language_gap' and aggregate = 'turn_mean' and condition = 'baseline'
+)
+select specification, term, fits.* replace (
+        if(term = 'language', estimate, estimate / 100) as estimate,
+        if(term = 'language', std_error, std_error / 100) as std_error,
+        if(term = 'language', ci_low, ci_low / 100) as ci_low,
+        if(term = 'language', ci_high, ci_high / 100) as ci_high
+    ),
+    14 * n_motions as n_turns, if(specification = 'C_bootstrap', 5000, null) as n_resamples,
+    case specification when 'A' then []::varchar[] when 'B' then ['side[pro]'] when 'mixed' then ['side[pro]']
+        else ['side[pro]', 'sentence_count'] end as dropped_columns,
+    if(specification = 'mixed', language = 'fr', null) as singular
+from fits, (values ('A', 'language'), ('B', 'language'), ('C', 'language'), ('C', 'n_arguments'),
+    ('C_bootstrap', 'language'), ('C_bootstrap', 'n_arguments'), ('mixed', 'language')) terms(specification, term);
+
+insert into marts.tail_rates by name
+with thresholds as (
+    select condition, extractor, encoder, field, other.language, unnest([80, 90, 95]) as percentile,
+        unnest(quantile_cont(similarity, [0.8, 0.9, 0.95])) as threshold
+    from marts.max_prior_pairs pairs
+    join (select distinct language from marts.sessions where language <> 'en') other
+        on pairs.language in (other.language, 'en')
+    group by condition, extractor, encoder, field, other.language
+),
+by_motion as (
+    select thresholds.*, pairs.language = 'en' as is_reference, motion_id, count(*) as n,
+        count(*) filter (similarity >= threshold) as reached
+    from thresholds
+    join marts.max_prior_pairs pairs using (condition, extractor, encoder, field)
+    where pairs.language in (thresholds.language, 'en')
+    group by all
+),
+shares as (
+    select condition, extractor, encoder, field, language, percentile, threshold, is_reference, sum(n)::bigint as n,
+        count(*) as n_motions, sum(reached) / sum(n) as share,
+        1.96 * stddev_samp(reached / n) / sqrt(count(*)) as half_width
+    from by_motion group by all
+),
+sides as (
+    select own.* exclude (is_reference, share, half_width, n), quantity,
+        case quantity when 'rate' then own.share when 'reference_rate' then reference.share
+            else own.share - reference.share end as estimate,
+        case quantity when 'rate' then own.half_width when 'reference_rate' then reference.half_width
+            else sqrt(own.half_width ** 2 + reference.half_width ** 2) end as half_width,
+        case quantity when 'rate' then own.n when 'reference_rate' then reference.n else own.n + reference.n end
+            as n_pairs
+    from shares own
+    join shares reference using (condition, extractor, encoder, field, language, percentile),
+        unnest(['rate', 'reference_rate', 'difference']) quantities(quantity)
+    where not own.is_reference and reference.is_reference
+)
+select condition, extractor, encoder, field, encoder as scorer, percentile, quantity, language,
+    'en' as reference_language, threshold, n_pairs, estimate, estimate - half_width as ci_low,
+    estimate + half_width as ci_high, abs(estimate) > half_width as ci_excludes_zero, n_motions, 5000 as n_resamples,
+    42 as seed, case when n_motions = 1 then 'no_interval' when n_motions < 20 then 'too_few_clusters' else 'ok' end
+        as interval_status,
+    case when n_motions = 1 then 'One motion cannot be resampled.'
+        when n_motions < 20 then format('{} motions, fewer than 20: the interval is indicative only.', n_motions) end
+        as interval_note
+from sides;
+
+insert into marts.encoder_agreement by name
+with ranks as (
+    select a.language, a.condition, a.extractor, a.field, a.encoder, b.encoder as reference_encoder, a.motion_id,
+        rank() over (series order by a.mean_arg_max_prev) as own_rank,
+        rank() over (series order by b.mean_arg_max_prev) as other_rank
+    from marts.turn_similarity a
+    join marts.turn_similarity b using (session_id, turn_index, extractor, field, variant)
+    where a.encoder < b.encoder and a.mean_arg_max_prev is not null
+    window series as (partition by a.language, a.condition, a.extractor, a.field)
+)
+select language, condition, extractor, field, encoder, reference_encoder, count(*) as n_turns,
+    corr(own_rank, other_rank) as estimate, count(distinct motion_id) as n_motions,
+    if(n_motions > 1, estimate - 2 / sqrt(n_turns), null) as ci_low,
+    if(n_motions > 1, least(estimate + 2 / sqrt(n_turns), 1), null) as ci_high, ci_low > 0 as ci_excludes_zero,
+    5000 as n_resamples, 42 as seed,
+    case when n_motions = 1 then 'no_interval' when n_motions < 20 then 'too_few_clusters' else 'ok' end
+        as interval_status,
+    case when n_motions = 1 then 'One motion cannot be resampled.'
+        when n_motions < 20 then format('{} motions, fewer than 20: the interval is indicative only.', n_motions) end
+        as interval_note
+from ranks group by all;
+
+insert into marts.repeat_noise by name
+select distinct extractor, encoder, field, variant, aggregate, spoken.language, 0 as n_cells, 0 as n_sessions,
+    0 as n_motions, 5000 as n_resamples, 42 as seed, 'no_interval' as interval_status,
+    'No motion, language and condition was debated more than once, so repeats cannot be compared.' as interval_note
+from marts.session_similarity, unnest(['agent_mean', 'turn_mean']) aggregates(aggregate),
+    (select distinct language from marts.sessions union all select null) spoken;
+
+insert into marts.null_distribution by name
+select language, condition, extractor, encoder, field, turn_index, avg(mean_arg_max_prev) - 0.05 as null_mean,
+    stddev_samp(mean_arg_max_prev) as null_sd, 9 * sum(n_arguments)::bigint as n_draws,
+    count(distinct session_id) as n_sessions
+from marts.turn_similarity where mean_arg_max_prev is not null group by all;
 
 insert into marts.annotations by name
 select 'repetition' as task, annotator, 1 as round, argument_id, nearest_argument_id,

@@ -62,6 +62,8 @@ def test_a_page_on_a_file_that_is_no_database_says_what_to_do(view: str, open_pa
         ("language_gaps", "marts.gap_estimates"),
         ("condition_effects", "marts.study"),
         ("agents_and_turns", "marts.turn_similarity"),
+        ("explore", "marts.motion_contrasts"),
+        ("robustness", "marts.regression_estimates"),
         ("transcripts", "marts.arguments"),
         ("pairs", "marts.max_prior_pairs"),
         ("overview", "meta.build"),
@@ -305,7 +307,7 @@ def test_a_turn_whose_extraction_failed_says_so(open_page, large_warehouse: Path
 
 
 def test_too_few_motions_are_stated_where_intervals_are_shown(small_page):
-    for view in ("language_gaps", "condition_effects", "agents_and_turns", "reports"):
+    for view in ("language_gaps", "condition_effects", "agents_and_turns", "explore", "robustness", "reports"):
         assert "10 motions, fewer than 20" in page_text(small_page(view))
 
 
@@ -461,6 +463,117 @@ def test_the_spread_over_motions_is_that_of_the_paired_differences(small_warehou
     row = next(row for row in rows if row[:2] == ("use-multilingual-v3", "zh"))
     assert row[2:4] == (len(gaps), (gaps > 0).sum())
     assert row[4:] == pytest.approx(np.percentile(gaps, [0, 25, 50, 75, 100]))
+
+
+@pytest.mark.parametrize(
+    ("contrast", "condition", "where"),
+    [
+        ("language_gap", "baseline", "aggregate = 'agent_mean'"),
+        ("agent_contrast", "baseline", "agent = 'agent_c' and reference_agent = 'agent_b'"),
+        ("condition_effect", "diversity", "aggregate = 'turn_mean'"),
+        ("gap_reduction", "diversity", "aggregate = 'agent_mean'"),
+    ],
+)
+def test_the_contrast_explorer_shows_every_motion_behind_its_estimates(
+    contrast: str, condition: str, where: str, open_page, small_warehouse: Path
+):
+    app = open_page(small_warehouse, "explore")
+    app.selectbox(key="contrast").set_value(contrast).run()
+    if contrast == "agent_contrast":
+        app.selectbox(key="agent").set_value("agent_c − agent_b").run()
+    if "turn_mean" in where:
+        app.selectbox(key="aggregate").set_value("turn_mean").run()
+    assert not app.exception
+    choice = (
+        f"contrast = '{contrast}' and condition = '{condition}' and encoder = 'multilingual-e5-small' and "
+        f"field = 'claim' and {where}"
+    )
+    rows = [row for spec in _specs(app) for row in _rows(spec)]
+    expected = _column(small_warehouse, f"select round(estimate, 9) from marts.gap_estimates where {choice}")
+    assert sorted({round(row["estimate"], 9) for row in rows if "estimate" in row}) == sorted(expected)
+    table = app.dataframe[0].value
+    by_language = _run_sql(
+        small_warehouse,
+        f"select l.name, motion_id, difference from marts.motion_contrasts join marts.languages l using (language) "
+        f"where {choice}",
+    )
+    assert sorted(zip(table["Language"], table["Motion"], table["Difference"], strict=True)) == sorted(by_language)
+    for _, ranked in table.groupby("Language"):
+        assert ranked.sort_values("Rank")["Difference"].is_monotonic_increasing
+    for language in {name for name, _, _ in by_language}:
+        assert statistics.mean(value for name, _, value in by_language if name == language) == pytest.approx(
+            next(row["estimate"] for row in rows if row.get("name") == language)
+        )
+
+
+def test_a_choice_that_the_next_contrast_lacks_falls_back_to_one_it_has(open_page, small_warehouse: Path):
+    app = open_page(small_warehouse, "explore", {"condition": "baseline", "aggregate": "mean over turns"})
+    app.selectbox(key="contrast").set_value("gap_reduction").run()
+    assert not app.exception
+    app.selectbox(key="contrast").set_value("agent_gap").run()
+    assert not app.exception
+    assert "Condition: baseline" in page_text(app)
+    assert len(app.dataframe) == 1
+
+
+def test_the_contrast_explorer_asks_for_a_language_when_none_is_chosen(open_page, small_warehouse: Path):
+    app = open_page(small_warehouse, "explore")
+    app.multiselect(key="languages").set_value([]).run()
+    assert not app.exception
+    assert "at least one language" in page_text(app)
+
+
+def test_the_robustness_page_names_dropped_columns_and_singular_fits(small_page):
+    text = page_text(small_page("robustness"))
+    assert "depend on the columns before them: sentence_count, side[pro]." in text
+    assert "at its boundary or not determined for French:" in text
+
+
+def test_the_robustness_page_draws_the_coefficients_of_every_specification(small_page, small_warehouse: Path):
+    drawn = {
+        round(row["estimate"], 9)
+        for spec in _specs(small_page("robustness"))
+        for row in _rows(spec)
+        if "estimate" in row
+    }
+    for table, where in (
+        ("regression_estimates", "encoder = 'multilingual-e5-small' and term = 'language'"),
+        ("tail_rates", "encoder = 'multilingual-e5-small' and quantity = 'difference' and condition = 'baseline'"),
+        ("encoder_agreement", "condition = 'baseline'"),
+    ):
+        rows = _column(
+            small_warehouse, f"select round(estimate, 9) from marts.{table} where field = 'claim' and {where}"
+        )
+        assert rows
+        assert set(rows) <= drawn
+
+
+def test_repeat_noise_is_shown_when_there_are_repeats_and_explained_when_there_are_none(
+    open_page, small_page, small_warehouse: Path, tmp_path: Path
+):
+    without = page_text(small_page("robustness"))
+    assert "debated more than once, so repeats cannot be compared" in without
+    assert "Repeated debates" not in without
+    repeated = tmp_path / "repeated.duckdb"
+    shutil.copy(small_warehouse, repeated)
+    with duckdb.connect(str(repeated)) as connection:
+        connection.execute(
+            "update marts.repeat_noise set estimate = 0.0123, ci_low = 0.011, ci_high = 0.014, interval_note = null"
+        )
+    shown = page_text(open_page(repeated, "robustness"))
+    assert "Repeated debates" in shown
+    assert "0.0123" in shown
+    assert "repeats cannot be compared" not in shown
+
+
+def test_one_encoder_alone_has_nothing_to_agree_with(open_page, small_warehouse: Path, tmp_path: Path):
+    alone = tmp_path / "alone.duckdb"
+    shutil.copy(small_warehouse, alone)
+    with duckdb.connect(str(alone)) as connection:
+        connection.execute("delete from marts.encoder_agreement")
+    app = open_page(alone, "robustness")
+    assert not app.exception
+    assert "nothing can agree with multilingual-e5-small" in page_text(app)
 
 
 def test_the_pair_explorer_filters_and_links_to_the_debate(open_page, small_warehouse: Path):

@@ -40,14 +40,28 @@ PAIRS = {
     "encoder": "use-multilingual-v3",
     "field": "claim",
 }
+PANEL = {name: value for name, value in PAIRS.items() if name != "languages"}
+EXPLORED = {
+    **CONTRAST,
+    "contrast": "language_gap",
+    "languages": ["ar", "zh"],
+    "encoder": "use-multilingual-v3",
+    "agent": None,
+    "reference_agent": None,
+}
 PARAMETERS = {
     "agent_contrasts": {**MEASURE, "condition": "baseline", "language": "zh"},
     "agent_gaps": {**MEASURE, "condition": "baseline", "language": "zh"},
     "condition_effects": {**CONTRAST, "condition": "diversity"},
+    "contrast_choices": {"contrast": "agent_contrast"},
+    "contrast_estimates": EXPLORED,
+    "contrast_motions": {**EXPLORED, "reference_language": "en"},
+    "encoder_agreement": PANEL,
     "gap_reductions": {**CONTRAST, "condition": "diversity"},
     "gaps_by_condition": {**CONTRAST, "condition": "diversity", "baseline": "baseline", "language": "zh"},
     "language_gaps": CONTRAST,
     "motion_gaps": CONTRAST,
+    "null_distribution": PANEL,
     "pair_detail": {
         "argument": "S0001-en-baseline-r1/2/1",
         "nearest": "S0001-en-baseline-r1/1/1",
@@ -66,7 +80,10 @@ PARAMETERS = {
         "order": "lowest first",
     },
     "pooled_gaps": {**MEASURE, "condition": "baseline", "language": "zh"},
+    "regressions": PANEL,
+    "repeat_noise": {name: value for name, value in PANEL.items() if name != "condition"},
     "report": {"report": "reports.table_03"},
+    "tail_rate_contrasts": PANEL,
     "trajectories": TURNS,
     "transcript_arguments": SESSION,
     "transcript_motions": {"language": "en"},

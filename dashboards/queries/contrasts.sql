@@ -1,0 +1,3 @@
+select distinct contrast
+from marts.gap_estimates
+order by contrast
