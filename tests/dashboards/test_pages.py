@@ -518,7 +518,7 @@ def test_a_choice_that_the_next_contrast_lacks_falls_back_to_one_it_has(open_pag
 
 def test_the_contrast_explorer_asks_for_a_language_when_none_is_chosen(open_page, small_warehouse: Path):
     app = open_page(small_warehouse, "explore")
-    app.multiselect(key="languages").set_value([]).run()
+    app.multiselect(key="language_gap_languages").set_value([]).run()
     assert not app.exception
     assert "at least one language" in page_text(app)
 
