@@ -77,6 +77,7 @@ def archive(
                 [lake.table(_part_table(part)) for part in parts],
                 directory,
                 _selection(settings),
+                protocol=settings.protocol,
                 progress=reporter(context.log, "checking the archive", "records"),
             )
             results = checks.archive_checks(report, directory, settings)

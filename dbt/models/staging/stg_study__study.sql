@@ -23,6 +23,7 @@ final as (
         fields,
         scorers,
 
+        protocol,
         incomplete_sessions,
         rejects,
 
