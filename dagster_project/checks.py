@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
 from ingest.archive.schemas import REQUIRED_TABLES
+from ingest.importers import UNREADABLE, ImportReport
 from ingest.judge import JudgmentReport
 from ingest.parse import ParseReport
 
@@ -28,7 +29,10 @@ NO_REJECTS = dg.AssetCheckSpec(
     "no_rejects", asset="archive", blocking=True, description="Every record of the archive can be used."
 )
 SESSIONS_COMPLETE = dg.AssetCheckSpec(
-    "sessions_complete", asset="archive", blocking=True, description="Every session has all turns of the template."
+    "sessions_complete",
+    asset="archive",
+    blocking=True,
+    description="Every session has all turns of the template, or says that it is complete.",
 )
 CELLS_DISTINCT = dg.AssetCheckSpec(
     "cells_distinct",
@@ -45,6 +49,15 @@ EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
 )
 ARGUMENTS_PRESENT = dg.AssetCheckSpec(
     "arguments_present", asset="argument_units", blocking=True, description="At least one answer holds argument units."
+)
+SOURCE_READ = dg.AssetCheckSpec(
+    "source_read",
+    asset="imported_archive",
+    blocking=True,
+    description="Every file and record of the source that the mapping names can be read.",
+)
+CLAIMS_PLACED = dg.AssetCheckSpec(
+    "claims_placed", asset="imported_archive", description="Every claim of the source is in a turn."
 )
 ANSWERS_PARSED = dg.AssetCheckSpec(
     "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
@@ -119,6 +132,26 @@ def arguments_present(report: ParseReport) -> dg.AssetCheckResult:
     found = [] if report.n_arguments else [f"None of {report.n_extractions:,} answers holds an argument unit."]
     remedy = "See the reasons in the metadata of answers_parsed and the raw answers in the archive's extractions."
     return _result(ARGUMENTS_PRESENT, found, dg.AssetCheckSeverity.ERROR, remedy)
+
+
+def source_read(report: ImportReport, study: Study) -> dg.AssetCheckResult:
+    """Stops the study when a part of the source cannot be read, unless the study accepts to go on without it."""
+    found = [
+        f"{example.file} {example.place}".strip() + f": {example.detail}"
+        for kind in UNREADABLE
+        for example in report.examples.get(kind, ())
+    ]
+    severity = dg.AssetCheckSeverity.ERROR if study.rejects == "refuse" else dg.AssetCheckSeverity.WARN
+    remedy = "Mend the source or the mapping, or set `rejects: accept` in the study to go on without it."
+    result = _result(SOURCE_READ, found, severity, remedy)
+    return result
+
+
+def claims_placed(report: ImportReport) -> dg.AssetCheckResult:
+    """Warns about claims that are in no turn: they are in no prior pool."""
+    n_unplaced = report.claims.get("unplaced", 0)
+    description = f"{n_unplaced:,} of {report.n_claims:,} claims are in no turn; they are kept out of every prior pool."
+    return _result(CLAIMS_PLACED, [description] if n_unplaced else [], dg.AssetCheckSeverity.WARN)
 
 
 def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:

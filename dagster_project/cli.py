@@ -13,6 +13,8 @@ from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 from ingest.errors import IngestError
 
 HOME_VARIABLE = "DAGSTER_HOME"
+# Studies of imported transcripts, a folder each.
+IMPORTS = PROJECT_ROOT / "imports"
 
 
 class NothingPublished(RuntimeError):
@@ -50,6 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
+    bring = commands.add_parser("import", help="bring other people's transcripts into a study of their own")
+    bring.add_argument("mapping", help="a ready mapping, or a mapping's .yaml file")
+    bring.add_argument("source", type=Path, help="the folder or file of the transcripts")
+    bring.add_argument("--name", help="the study's name, and its folder in imports/ (default: the source's name)")
+    bring.add_argument("--crosswalk", type=Path, help="a CSV file that pairs motions across languages")
+    bring.add_argument(
+        "--dry-run", type=int, nargs="?", const=3, metavar="N", help="show the first N debates, write nothing"
+    )
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -80,6 +90,8 @@ def _command(options: argparse.Namespace) -> int:
         return _draw_audit(options)
     if options.command == "import-labels":
         return _import_labels(options)
+    if options.command == "import":
+        return _import(options)
     act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
     return act[options.command]()
 
@@ -132,6 +144,39 @@ def _import_labels(options: argparse.Namespace) -> int:
     counts = import_labels(options.folder, options.exports, annotators, options.round, options.to)
     print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} skipped or not to be judged.")
     return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from dagster_project.importing import check_same_import, import_into, slug, write_study
+    from dagster_project.study import ImportSettings
+    from ingest.importers import load_mapping, preview_debates
+
+    is_file = options.mapping.endswith((".yaml", ".yml"))
+    settings = ImportSettings(
+        mapping=_absolute(options.mapping) if is_file else options.mapping,
+        source=_absolute(str(options.source)),
+        crosswalk=options.crosswalk and _absolute(str(options.crosswalk)),
+    )
+    if options.dry_run is not None:
+        preview = preview_debates(
+            load_mapping(settings.mapping), settings.source, options.dry_run, crosswalk=settings.crosswalk
+        )
+        print("\n".join(preview.lines()))
+        return 0
+    name = slug(options.name or settings.source.stem)
+    study_file = IMPORTS / name / "study.yaml"
+    check_same_import(study_file, settings)
+    study_file.parent.mkdir(parents=True, exist_ok=True)
+    report = import_into(resolve_lake(study_file.parent / "lake"), name, settings, _told_on_terminal)
+    write_study(study_file, settings, report)
+    shown = study_file.relative_to(PROJECT_ROOT)
+    print("\n".join([*report.lines(), "", f"Study: {shown}. Next: make run STUDY={shown}"]))
+    return 0
+
+
+def _told_on_terminal(done: int, total: int) -> None:
+    if sys.stderr.isatty() or done == total:
+        print(f"\r{done:,} of {total:,} files read", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
 
 def _dbt(arguments: list[str]) -> int:
