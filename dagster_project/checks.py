@@ -143,8 +143,7 @@ def source_read(report: ImportReport, study: Study) -> dg.AssetCheckResult:
     ]
     severity = dg.AssetCheckSeverity.ERROR if study.rejects == "refuse" else dg.AssetCheckSeverity.WARN
     remedy = "Mend the source or the mapping, or set `rejects: accept` in the study to go on without it."
-    result = _result(SOURCE_READ, found, severity, remedy)
-    return result
+    return _result(SOURCE_READ, found, severity, remedy)
 
 
 def claims_placed(report: ImportReport) -> dg.AssetCheckResult:

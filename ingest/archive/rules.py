@@ -126,7 +126,7 @@ def judge_sessions(records: Sequence[Record], languages: Collection[str], select
 def judge_turns(
     records: Sequence[Record], sessions: Judged, template: Sequence[TemplateTurn], reading: ReadingRejects
 ) -> Judged:
-    """Turns need a session that is used and a place in the template, if there is one (it is empty when there is none)."""
+    """Turns need a session that is used and a place in the template; an empty template has a place for every turn."""
     verdicts = _resolve_duplicates("Turn", records, [_left_out(sessions, record.key[0]) for record in records])
     indices = {turn.turn_index for turn in template}
     for number, record in enumerate(records):

@@ -48,10 +48,10 @@ def build_snapshot(
     """Brings the directories that `read_part` wrote together in `dest`, as the tables of `ARCHIVE_SCHEMAS`.
 
     Also writes rejects.parquet (those of the reading and those of the rules that need several records) and
-    integrity.parquet. Languages default to those of `ingest.reference`. With the protocol `template` a
-    session has the eight turns of `ingest.reference`; with `free` its turns are whatever was delivered. Rows are ordered by motion, language,
-    condition, repeat, session, turn, extractor; of identical copies the first is kept (by part, then line). The same
-    input gives the same bytes. `progress` gets records done and records in all.
+    integrity.parquet. Languages default to those of `ingest.reference`. With the protocol `template` a session has the
+    eight turns of `ingest.reference`; with `free` its turns are whatever was delivered. Rows are ordered by motion,
+    language, condition, repeat, session, turn, extractor; of identical copies the first is kept (by part, then line).
+    The same input gives the same bytes. `progress` gets records done and records in all.
     """
     if known_languages is None:
         known_languages = [language.language for language in reference.languages()]

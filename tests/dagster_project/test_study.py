@@ -85,4 +85,4 @@ def test_the_study_table_carries_every_setting_but_places_on_disk() -> None:
     assert row["encoders"] == ["multilingual-e5-small", "use-multilingual-v3"]
     assert row["languages"] is None
     assert row["n_resamples"] == 5000
-    assert set(Study.model_fields) - {"lake", "estimator", "generation"} < set(row)
+    assert set(Study.model_fields) - {"lake", "imports", "estimator", "generation"} < set(row)
