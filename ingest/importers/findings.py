@@ -16,6 +16,7 @@ LEFT_OUT = {
     "record_unreadable": "The line or row cannot be read.",
     "debate_unreadable": "A path of the mapping does not fit the debate.",
     "debate_without_turns": "No turn was found in the debate.",
+    "language_absent": "The debate has no text in one of the mapping's languages.",
     "debate_repeated": "The debate is the same as another in every part; it counts once.",
     "item_not_selected": "The mapping's where leaves the item out.",
     "speech_missing": "The speech is marked as missing; its place stays empty and the debate counts as partial.",
@@ -42,7 +43,7 @@ KEPT = {
     "mojibake": "The text looks like UTF-8 that was read in another encoding; it is kept as it is.",
     "several_scripts": "The text has a tenth of its letters or more in a second script.",
     "number_as_null": "NaN or Infinity, which JSON does not have, was read as null.",
-    "path_never_found": "The mapping's path found nothing in any debate.",
+    "path_never_found": "Paths of the mapping found nothing in any debate.",
 }
 SENTENCES = LEFT_OUT | KEPT
 

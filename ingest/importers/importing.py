@@ -31,8 +31,9 @@ UNPLACED = "import/unplaced_claims.jsonl"
 class ImportReport:
     """What an import came to. `findings` counts by kind, `examples` are the first of each kind.
 
-    `claims` counts the source's claims by how they came into a turn (in_turn, by_turn, exact, normalised), with those
-    that did not as `unplaced`; `languages` and `conditions` count debates, the most frequent first.
+    `claims` counts the source's claims by how they came into a turn (in_turn: the source says it; exact, normalised:
+    their text stands there), with those that did not as `unplaced`. `languages` and `conditions` count debates, the
+    most frequent first.
     """
 
     mapping: str
@@ -280,8 +281,8 @@ class _Import:
         self._motion_ids.add(debate.motion_id)
 
     def report(self) -> ImportReport:
-        for path in self._reader.unused_paths():
-            self._findings.add("path_never_found", "", "", f"Nothing was found at {path!r}.")
+        if unused := self._reader.unused_paths():
+            self._findings.add("path_never_found", "", "", f"Nothing was found at {', '.join(map(repr, unused))}.")
         counts = self._counts
         claims = {
             "in_turn": counts["claims"] - counts["exact"] - counts["normalised"],

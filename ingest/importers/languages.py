@@ -23,10 +23,18 @@ def listed(named: str) -> str | None:
     )
 
 
-def detected(text: str) -> tuple[str, float]:
-    """The most likely language of a text and its probability; `und` below `MIN_CONFIDENCE` or when not listed."""
+def detected(text: str) -> tuple[str, str]:
+    """The language of a text, and a sentence on how sure that is.
+
+    `und` when the most likely language is less likely than `MIN_CONFIDENCE`, or not listed.
+    """
     code, confidence = _identifier().classify(text[:DETECTED_CHARACTERS])
-    return (code if confidence >= MIN_CONFIDENCE and code in _known() else UNDETERMINED), float(confidence)
+    said = f"The detector says {code} (probability {confidence:.2f})"
+    if confidence < MIN_CONFIDENCE:
+        return UNDETERMINED, f"{said}, which is a guess."
+    if code not in _known():
+        return UNDETERMINED, f"{said}, which ingest/reference/languages.csv does not list."
+    return code, f"{said}."
 
 
 @cache

@@ -74,7 +74,7 @@ class DebateReader:
         self._findings = findings
         self._tried: Counter[str] = Counter()
         self._hit: Counter[str] = Counter()
-        self.n_placed: Counter[str] = Counter()
+        self._pending: list[tuple[str, str, str, str]] = []
 
     def read(self, content: Content) -> Iterator[Debate]:
         """The debate in `content`, once per language of the mapping; none when it has no turn."""
@@ -82,12 +82,18 @@ class DebateReader:
             try:
                 debate = self._debate(content, language)
             except PathError as error:
+                self._pending.clear()
                 self._findings.add("debate_unreadable", content.file, content.place, str(error))
                 continue
+            if not debate.turns and language:
+                # What each of its turns lacks in this language is one thing to say, not many.
+                self._pending.clear()
+                self._note("language_absent", debate, "")
+            elif not debate.turns:
+                self._note("debate_without_turns", debate, "")
+            self._tell()
             if debate.turns:
                 yield debate
-            else:
-                self._note("debate_without_turns", debate, "")
 
     def unused_paths(self) -> list[str]:
         """The paths that found nothing anywhere."""
@@ -270,7 +276,6 @@ class DebateReader:
                     self._note("claim_turn_unknown", debate, place, f"There is no turn {key!r}: {claim['claim'][:200]}")
                 else:
                     turn.claims.append(claim)
-                    self.n_placed["by_turn"] += 1
                 continue
             among = [i for i, turn in enumerate(debate.turns) if agent is None or turn.agent == agent]
             placed = placer.place(claim["claim"], among)
@@ -280,7 +285,6 @@ class DebateReader:
             else:
                 position, match = placed
                 debate.turns[position].claims.append({**claim, "placed": match})
-                self.n_placed[match] += 1
 
     def _language(self, debate: Debate, said: str | None) -> str:
         if said is not None:
@@ -289,9 +293,11 @@ class DebateReader:
                 self._note("language_unknown", debate, "", f"{said!r} is not in ingest/reference/languages.csv.")
             return code or languages.UNDETERMINED
         text = " ".join(turn.text for turn in debate.turns)[: 2 * languages.DETECTED_CHARACTERS]
-        code, confidence = languages.detected(text)
+        if not debate.turns:
+            return languages.UNDETERMINED
+        code, how = languages.detected(text)
         kind = "language_unknown" if code == languages.UNDETERMINED else "language_detected"
-        self._note(kind, debate, "", f"The detector says {code} (probability {confidence:.2f}).")
+        self._note(kind, debate, "", how)
         return code
 
     def _status(self, debate: Debate, scope: _Scope, n_missing: int) -> str | None:
@@ -357,7 +363,12 @@ class DebateReader:
 
     def _note(self, kind: str, debate: Debate, place: str, detail: str = "") -> None:
         where = ", ".join(part for part in (debate.place, debate.session_id, place) if part)
-        self._findings.add(kind, debate.file, where, detail)
+        self._pending.append((kind, debate.file, where, detail))
+
+    def _tell(self) -> None:
+        for finding in self._pending:
+            self._findings.add(*finding)
+        self._pending.clear()
 
 
 def _order(value: Any) -> tuple[int, float, str]:
