@@ -44,6 +44,11 @@ REFERENCE_PRESENT = dg.AssetCheckSpec(
     asset="archive",
     description="There are debates in the reference language and under the baseline condition.",
 )
+MOTIONS_PAIRED = dg.AssetCheckSpec(
+    "motions_paired",
+    asset="archive",
+    description="Languages share motions with the reference language, and conditions with the baseline.",
+)
 EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
     "extractions_cover_turns", asset="archive", description="Every turn has the answer of an extractor."
 )
@@ -96,6 +101,7 @@ def archive_checks(report: SnapshotReport, directory: Path, study: Study) -> lis
         ),
         _result(CELLS_DISTINCT, _details(integrity, pc.field("rule") == "shared_cell"), warning),
         _result(REFERENCE_PRESENT, _absent_references(report, study), warning),
+        _result(MOTIONS_PAIRED, _unpaired(directory / "sessions.parquet", study), warning),
         _result(EXTRACTIONS_COVER_TURNS, uncovered, warning),
     ]
 
@@ -116,6 +122,31 @@ def _absent_references(report: SnapshotReport, study: Study) -> list[str]:
             f"(there are {', '.join(sorted(conditions))}); set `baseline_condition` in the study."
         )
     return absent
+
+
+def _unpaired(sessions: Path, study: Study) -> list[str]:
+    """Contrasts that no motion has both sides of, with what would give them one."""
+    rows = pq.read_table(sessions, columns=["motion_id", "language", "condition"]).to_pylist()
+    reference, baseline = study.reference_language, study.baseline_condition
+    in_language = {row["language"]: set() for row in rows}
+    under_condition = {row["condition"]: set() for row in rows}
+    for row in rows:
+        in_language[row["language"]].add((row["motion_id"], row["condition"]))
+        under_condition[row["condition"]].add((row["motion_id"], row["language"]))
+    unpaired = []
+    for language, motions in sorted(in_language.items()):
+        if reference in in_language and language != reference and motions.isdisjoint(in_language[reference]):
+            unpaired.append(
+                f"No motion has debates in both {language} and {reference}, so there is no language gap of {language}; "
+                "if they are the same motions under several ids, pair them with a crosswalk."
+            )
+    for condition, motions in sorted(under_condition.items()):
+        if baseline in under_condition and condition != baseline and motions.isdisjoint(under_condition[baseline]):
+            unpaired.append(
+                f"No motion has debates under both {condition} and {baseline} in one language, so there is no effect "
+                f"of {condition}."
+            )
+    return unpaired
 
 
 def refusals(results: Collection[dg.AssetCheckResult]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -55,7 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     bring = commands.add_parser("import", help="bring other people's transcripts into a study of their own")
     bring.add_argument("mapping", help="a ready mapping, or a mapping's .yaml file")
     bring.add_argument("source", type=Path, help="the folder or file of the transcripts")
-    bring.add_argument("--name", help="the study's name, and its folder in imports/ (default: the source's name)")
+    bring.add_argument("--name", help="the study's name (default: the source's)")
+    bring.add_argument("--into", type=Path, help="the study's folder (default: imports/NAME)")
     bring.add_argument("--crosswalk", type=Path, help="a CSV file that pairs motions across languages")
     bring.add_argument(
         "--dry-run", type=int, nargs="?", const=3, metavar="N", help="show the first N debates, write nothing"
@@ -164,13 +166,12 @@ def _import(options: argparse.Namespace) -> int:
         print("\n".join(preview.lines()))
         return 0
     name = slug(options.name or settings.source.stem)
-    study_file = IMPORTS / name / "study.yaml"
+    study_file = Path(_absolute(str(options.into or IMPORTS / name))) / "study.yaml"
     check_same_import(study_file, settings)
     study_file.parent.mkdir(parents=True, exist_ok=True)
     report = import_into(resolve_lake(study_file.parent / "lake"), name, settings, _told_on_terminal)
-    write_study(study_file, settings, report)
-    shown = study_file.relative_to(PROJECT_ROOT)
-    print("\n".join([*report.lines(), "", f"Study: {shown}. Next: make run STUDY={shown}"]))
+    write_study(study_file, name, settings, report)
+    print("\n".join([*report.lines(), "", f"Next: make run STUDY={shlex.quote(str(study_file))}"]))
     return 0
 
 

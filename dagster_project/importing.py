@@ -49,13 +49,13 @@ def check_same_import(study_file: Path, settings: ImportSettings) -> None:
         raise StudyError(f"{study_file} imports {said}. Change it there, or give another name (NAME=...).")
 
 
-def write_study(study_file: Path, settings: ImportSettings, report: ImportReport) -> None:
+def write_study(study_file: Path, name: str, settings: ImportSettings, report: ImportReport) -> None:
     """Writes the study file of an import, unless it is there: a person may have changed it."""
     if study_file.exists():
         return
     conditions = report.conditions
     text = _STUDY.format(
-        name=study_file.parent.name,
+        name=name,
         imports=json.dumps(_as_written(settings), ensure_ascii=False),
         language=next(iter(report.languages)),
         condition=json.dumps("baseline" if "baseline" in conditions else next(iter(conditions)), ensure_ascii=False),

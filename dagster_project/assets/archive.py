@@ -54,6 +54,7 @@ def archive_part(
         checks.SESSIONS_COMPLETE,
         checks.CELLS_DISTINCT,
         checks.REFERENCE_PRESENT,
+        checks.MOTIONS_PAIRED,
         checks.EXTRACTIONS_COVER_TURNS,
     ],
 )

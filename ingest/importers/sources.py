@@ -73,8 +73,9 @@ def source_files(source: Path, mapping: Mapping, findings: Findings) -> list[Sou
             for file in _present(path, _named(path.relative_to(source)), findings)
         ]
         matching = [file for file in present if _matches(file.name, mapping)]
+    read = {file.name for file in matching}
     for file in present:
-        if file not in matching:
+        if file.name not in read:
             findings.add("file_not_matched", file.name, "", f"It does not match files: {mapping.pattern}.")
     if not matching:
         example = f", for example {present[0].name}" if present else ""
