@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import dagster as dg
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -54,6 +55,11 @@ EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
 )
 ARGUMENTS_PRESENT = dg.AssetCheckSpec(
     "arguments_present", asset="argument_units", blocking=True, description="At least one answer holds argument units."
+)
+GROUPINGS_PRESENT = dg.AssetCheckSpec(
+    "groupings_present",
+    asset="group_gaps",
+    description="Every grouping of the study is an attribute of some turn, and its reference group is there.",
 )
 SOURCE_READ = dg.AssetCheckSpec(
     "source_read",
@@ -175,6 +181,21 @@ def source_read(report: ImportReport, study: Study) -> dg.AssetCheckResult:
     severity = dg.AssetCheckSeverity.ERROR if study.rejects == "refuse" else dg.AssetCheckSeverity.WARN
     remedy = "Mend the source or the mapping, or set `rejects: accept` in the study to go on without it."
     return _result(SOURCE_READ, found, severity, remedy)
+
+
+def groupings_present(group_similarity: pa.Table, study: Study) -> dg.AssetCheckResult:
+    """Warns about groupings that nothing can be grouped by, and about references that are not there."""
+    present: dict[str, set[str]] = {attribute: set() for attribute in study.groupings}
+    for row in group_similarity.select(["attribute", "value"]).to_pylist():
+        present[row["attribute"]].add(row["value"])
+    found = []
+    for attribute, reference in study.groupings.items():
+        if not present[attribute]:
+            found.append(f"No turn with a similarity has the attribute {attribute}.")
+        elif reference is not None and reference not in present[attribute]:
+            known = ", ".join(sorted(present[attribute]))
+            found.append(f"No turn with a similarity has {attribute} {reference!r}; there are {known}.")
+    return _result(GROUPINGS_PRESENT, found, dg.AssetCheckSeverity.WARN)
 
 
 def claims_placed(report: ImportReport) -> dg.AssetCheckResult:

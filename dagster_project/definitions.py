@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from dagster_project.assets import archive, estimates, imports, instruments, vectors, warehouse
+from dagster_project.assets import archive, estimates, groups, imports, instruments, vectors, warehouse
 from dagster_project.automation import archive_watch
 from dagster_project.console import terminal
 from dagster_project.lake import resolve_lake
@@ -40,6 +40,7 @@ definitions = dg.Definitions(
         instruments.pair_scores_asset(scorer_specs, encoder_specs, max_prior_pairs),
         warehouse.dbt_marts,
         *estimates.ESTIMATES,
+        groups.group_gaps,
         *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,

@@ -169,6 +169,10 @@ class Study(BaseModel):
     # Pair scorers beside the encoders' cosine; none is a choice as well.
     scorers: tuple[str, ...] = ("chrf",)
 
+    # Attributes whose groups are contrasted, each with its reference group; none is the group with the most debates.
+    groupings: dict[str, str | None] = {}
+    # What is resampled for them: motions, or debates where there is one motion.
+    cluster: Literal["motion", "session"] = "motion"
     # Whether debates have the eight turns of the template, or any turns.
     protocol: Literal["template", "free"] = "template"
     incomplete_sessions: Literal["refuse", "exclude", "include"] = "refuse"
@@ -264,6 +268,8 @@ def study_table(study: Study) -> pa.Table:
             ("encoders", names),
             ("fields", names),
             ("scorers", names),
+            ("groupings", names),
+            ("cluster", pa.string()),
             ("protocol", pa.string()),
             ("incomplete_sessions", pa.string()),
             ("rejects", pa.string()),
@@ -276,6 +282,7 @@ def study_table(study: Study) -> pa.Table:
     places = {"lake", "imports", "estimator", "generation"}
     row = study.model_dump(mode="json", exclude=places) | study.estimator.model_dump()
     # The folder's own name identifies the archive; where it lies on somebody's disk is not part of the data.
+    row["groupings"] = list(study.groupings)
     row["archive"] = study.name if study.imports else study.archive.name
     return pa.Table.from_pylist([row], schema=schema)
 

@@ -88,8 +88,12 @@ def item_counts(motions: Sequence[str], settings: Settings) -> tuple[Counts, int
     return motion_counts(len(names), settings)[:, of_item], len(names)
 
 
-def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, undefined: str) -> Estimate:
+def estimated(
+    values: NDArray[np.float64], n_motions: int, settings: Settings, undefined: str, cluster: str = "motion"
+) -> Estimate:
     """The estimate ``values[0]`` with the percentile interval of its replicates ``values[1:]``.
+
+    ``cluster`` is what was resampled, as the notes call it.
 
     NaN means that a statistic is not defined; ``undefined`` says when that is. Replicates without a value are left
     out and counted in the note; where more than a tenth lack one, there is no interval. Nor is there one where all
@@ -99,7 +103,7 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     if np.isnan(value):
         return no_estimate(n_motions, undefined)
     if n_motions < 2:
-        note = "Only one motion: resampling motions needs at least two, so there is no interval."
+        note = f"Only one {cluster}: resampling {cluster}s needs at least two, so there is no interval."
         return Estimate(value, None, None, None, n_motions, "no_interval", note)
     replicates = values[1:]
     defined = replicates[~np.isnan(replicates)]
@@ -112,7 +116,7 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     notes = []
     if n_motions < settings.min_clusters:
         notes.append(
-            f"Only {n_motions} motions: below {settings.min_clusters}, percentile intervals tend to be too narrow."
+            f"Only {n_motions} {cluster}s: below {settings.min_clusters}, percentile intervals tend to be too narrow."
         )
     if len(defined) < len(replicates):
         notes.append(lacking)

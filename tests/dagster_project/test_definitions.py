@@ -44,6 +44,7 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
     assert groups["instruments"] == {"judgments", "pair_scores"}
     assert groups["estimates"] == {
         "gap_estimates",
+        "group_gaps",
         "regression_estimates",
         "tail_rates",
         "encoder_agreement",
@@ -100,6 +101,7 @@ def test_what_opens_the_working_database_shares_one_pool(definitions: dg.Definit
     assert in_pool == {
         "dbt_marts",
         "gap_estimates",
+        "group_gaps",
         "regression_estimates",
         "tail_rates",
         "encoder_agreement",
@@ -123,6 +125,7 @@ def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph)
         "sessions_complete": True,
         "cells_distinct": False,
         "reference_present": False,
+        "motions_paired": False,
         "extractions_cover_turns": False,
     }
     units = graph.get_check_keys_for_assets([dg.AssetKey("argument_units")])

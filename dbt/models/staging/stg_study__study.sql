@@ -23,6 +23,8 @@ final as (
         fields,
         scorers,
 
+        groupings,
+        cluster,
         protocol,
         incomplete_sessions,
         rejects,
