@@ -56,6 +56,10 @@ import: .venv/.installed ## bring your own debates: MAPPING=name-or-file SOURCE=
 	@$(BIN)/reprise $(if $(LAKE),--lake "$(LAKE)") import "$(MAPPING)" "$(SOURCE)" $(if $(NAME),--name "$(NAME)") \
 	  $(if $(CROSSWALK),--crosswalk "$(CROSSWALK)") $(if $(DRY_RUN),--dry-run "$(DRY_RUN)")
 
+.PHONY: export
+export: .venv/.installed ## write the per-turn scores as CSV and Parquet: TO=folder
+	@$(REPRISE) export "$(or $(TO),exports)"
+
 .PHONY: gaps
 gaps: .venv/.installed ## print the language gaps of the published warehouse
 	@$(REPRISE) gaps

@@ -35,6 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("ui", help="open the Dagster UI on the study")
     commands.add_parser("read", help="read the archive's parts that Dagster does not know yet")
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
+    scores = commands.add_parser("export", help="write the published per-turn scores as CSV and Parquet")
+    scores.add_argument("folder", type=Path)
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
     commands.add_parser("dashboard", help="open the dashboard on the published warehouse")
     draw = commands.add_parser("draw-audit", help="draw pairs and turns for people to label, as Label Studio tasks")
@@ -92,6 +94,8 @@ def _command(options: argparse.Namespace) -> int:
         return _draw_audit(options)
     if options.command == "import-labels":
         return _import_labels(options)
+    if options.command == "export":
+        return _export_scores(options.folder)
     if options.command == "import":
         return _import(options)
     act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
@@ -145,6 +149,20 @@ def _import_labels(options: argparse.Namespace) -> int:
     annotators = dict(named.rpartition("=")[::2] for named in options.annotators)
     counts = import_labels(options.folder, options.exports, annotators, options.round, options.to)
     print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} skipped or not to be judged.")
+    return 0
+
+
+def _export_scores(folder: Path) -> int:
+    import duckdb
+
+    from dagster_project.export import export_turn_scores
+
+    warehouse = _published_warehouse()
+    try:
+        written = export_turn_scores(warehouse, Path(_absolute(str(folder))))
+    except (duckdb.Error, OSError) as error:
+        raise NothingPublished(f"The scores of {warehouse} cannot be written to {folder}: {error}") from error
+    print("\n".join(f"{file}: {rows:,} rows" for file, rows in written.items()))
     return 0
 
 

@@ -16,6 +16,8 @@ import: {mapping: turn_logs, source: transcripts}
 protocol: free
 encoders: [use-multilingual-v3]
 incomplete_sessions: include
+groupings: {agent: ben, speaking_order: null}
+cluster: session
 estimator: {n_resamples: 500}
 """
 
@@ -112,6 +114,33 @@ def test_contrasts_that_lack_a_pairing_are_refused_in_words(foreign: Workplace, 
     assert foreign.query("select count(*) from marts.gap_estimates") == [(0,)]
     assert "No motion has debates in both de and en, so there is no language gap of de" in told
     assert "Session short (sessions.jsonl line 3 of part foreign) is partial." in told
+
+
+def test_agents_and_orders_of_speaking_are_compared_over_debates(foreign: Workplace, told: str) -> None:
+    gaps = foreign.query(
+        "select attribute, value, reference_value, n_clusters, estimate is not null, interval_note is not null "
+        "from marts.group_gaps where variant = 'raw' order by all"
+    )
+    # Ann's and Cem's turns are in Ben's only debate; the others' debates are not his.
+    assert [gap[:4] for gap in gaps if gap[0] == "agent"] == [
+        ("agent", "ann", "ben", 1),
+        ("agent", "cem", "ben", 1),
+        ("agent", "dora", "ben", 2),
+        ("agent", "fee", "ben", 2),
+    ]
+    assert {gap[1:3] for gap in gaps if gap[0] == "speaking_order"} == {("2", "1"), ("3", "1")}
+    assert all(estimated and noted for *_, estimated, noted in gaps)
+
+
+def test_the_scores_can_be_taken_elsewhere_as_csv_and_parquet(foreign: Workplace, told: str) -> None:
+    folder = foreign.folder / "somebody's scores"
+    foreign.must_run("export", str(folder))
+    published = foreign.query("select count(*), sum(mean_arg_max_prev) from marts.turn_similarity")[0]
+    for file, read in (("turn_scores.csv", "read_csv"), ("turn_scores.parquet", "read_parquet")):
+        place = str(folder / file).replace("'", "''")
+        assert foreign.query(f"select count(*), sum(mean_arg_max_prev) from {read}('{place}')")[0] == pytest.approx(
+            published
+        )
 
 
 def test_one_command_imports_and_writes_a_study_that_names_its_source(tmp_path: Path) -> None:
