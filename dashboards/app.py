@@ -20,6 +20,7 @@ results = [
     st.Page("views/language_gaps.py", title="Language gaps", icon=":material/language:"),
     st.Page("views/condition_effects.py", title="Condition effects", icon=":material/tune:"),
     st.Page("views/agents_and_turns.py", title="Agents and turns", icon=":material/groups:"),
+    st.Page("views/repetition.py", title="Repetition", icon=":material/repeat:"),
     st.Page("views/reports.py", title="Published tables", icon=":material/table_chart:"),
 ]
 reading = [

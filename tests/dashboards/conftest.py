@@ -15,7 +15,17 @@ from dashboards.warehouse import Snapshot
 from tests.dashboards.synthetic_warehouse import build_empty_warehouse, build_warehouse
 
 APP = Path(warehouse.__file__).parent / "app.py"
-VIEWS = ("overview", "sql", "language_gaps", "condition_effects", "agents_and_turns", "reports", "transcripts", "pairs")
+VIEWS = (
+    "overview",
+    "sql",
+    "language_gaps",
+    "condition_effects",
+    "agents_and_turns",
+    "repetition",
+    "reports",
+    "transcripts",
+    "pairs",
+)
 
 # Stands in every hostile text, so that a test can find where such a text went.
 MARKER = "HOSTILE"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from tests.dashboards.conftest import APP, VIEWS
 from tests.end_to_end.conftest import REPRISE, Workplace
 
 STUDY = """
@@ -161,3 +163,14 @@ def test_one_command_imports_and_writes_a_study_that_names_its_source(tmp_path: 
     other = run("--crosswalk", "pairs.csv")
     assert other.returncode == 1
     assert "give another name" in other.stderr
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_shows_debates_of_any_shape(
+    foreign: Workplace, told: str, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    monkeypatch.setenv("REPRISE_LAKE", str(foreign.lake))
+    app = AppTest.from_file(str(APP), default_timeout=60).run()
+    app.switch_page(f"views/{view}.py").run()
+    assert not app.exception
+    assert not app.error
