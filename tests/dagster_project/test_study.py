@@ -88,7 +88,10 @@ def test_the_study_table_carries_every_setting_but_places_on_disk() -> None:
     assert set(Study.model_fields) - {"lake", "imports", "estimator", "generation"} < set(row)
 
 
-def test_debates_come_from_an_archive_or_an_import_and_an_import_lies_in_the_lake(tmp_path: Path) -> None:
+def test_debates_come_from_an_archive_or_an_import_and_an_import_lies_in_the_lake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REPRISE_LAKE", raising=False)
     file = tmp_path / "study.yaml"
     importing = "name: x\nencoders: [toy]\nlake: lake\nimport: {mapping: m.yaml, source: there}\n"
     file.write_text(importing.replace("toy", next(iter(ENCODERS))), encoding="utf-8")
