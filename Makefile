@@ -51,6 +51,15 @@ run: .venv/.installed ## materialize a study: STUDY=name-or-file ARCHIVE=folder 
 plan: .venv/.installed ## show calls, tokens and cost of generating a study's debates: STUDY=name-or-file
 	@$(REPRISE) plan
 
+.PHONY: import
+import: .venv/.installed ## bring your own debates: MAPPING=name-or-file SOURCE=folder NAME=study DRY_RUN=3
+	@$(BIN)/reprise $(if $(LAKE),--lake "$(LAKE)") import "$(MAPPING)" "$(SOURCE)" $(if $(NAME),--name "$(NAME)") \
+	  $(if $(CROSSWALK),--crosswalk "$(CROSSWALK)") $(if $(DRY_RUN),--dry-run "$(DRY_RUN)")
+
+.PHONY: export
+export: .venv/.installed ## write the per-turn scores as CSV and Parquet: TO=folder
+	@$(REPRISE) export "$(or $(TO),exports)"
+
 .PHONY: gaps
 gaps: .venv/.installed ## print the language gaps of the published warehouse
 	@$(REPRISE) gaps

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import dagster as dg
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -11,6 +12,7 @@ from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
 from ingest.archive.parts import KNOWN_FILES
 from ingest.archive.schemas import REQUIRED_TABLES
+from ingest.importers import UNREADABLE, ImportReport
 from ingest.judge import JudgmentReport
 from ingest.parse import ParseReport
 
@@ -32,7 +34,10 @@ NO_REJECTS = dg.AssetCheckSpec(
     "no_rejects", asset="archive", blocking=True, description="Every record of the archive can be used."
 )
 SESSIONS_COMPLETE = dg.AssetCheckSpec(
-    "sessions_complete", asset="archive", blocking=True, description="Every session has all turns of the template."
+    "sessions_complete",
+    asset="archive",
+    blocking=True,
+    description="Every session has all turns of the template, or says that it is complete.",
 )
 CELLS_DISTINCT = dg.AssetCheckSpec(
     "cells_distinct",
@@ -47,11 +52,30 @@ REFERENCE_PRESENT = dg.AssetCheckSpec(
     asset="archive",
     description="There are debates in the reference language and under the baseline condition.",
 )
+MOTIONS_PAIRED = dg.AssetCheckSpec(
+    "motions_paired",
+    asset="archive",
+    description="Languages share motions with the reference language, and conditions with the baseline.",
+)
 EXTRACTIONS_COVER_TURNS = dg.AssetCheckSpec(
     "extractions_cover_turns", asset="archive", description="Every turn has the answer of an extractor."
 )
 ARGUMENTS_PRESENT = dg.AssetCheckSpec(
     "arguments_present", asset="argument_units", blocking=True, description="At least one answer holds argument units."
+)
+GROUPINGS_PRESENT = dg.AssetCheckSpec(
+    "groupings_present",
+    asset="group_gaps",
+    description="Every grouping of the study is an attribute of some turn, and its reference group is there.",
+)
+SOURCE_READ = dg.AssetCheckSpec(
+    "source_read",
+    asset="imported_archive",
+    blocking=True,
+    description="Every file and record of the source that the mapping names can be read.",
+)
+CLAIMS_PLACED = dg.AssetCheckSpec(
+    "claims_placed", asset="imported_archive", description="Every claim of the source is in a turn."
 )
 ANSWERS_PARSED = dg.AssetCheckSpec(
     "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
@@ -101,6 +125,7 @@ def archive_checks(
         _result(CELLS_DISTINCT, _details(integrity, pc.field("rule") == "shared_cell"), warning),
         _result(TURNS_FOLLOW_TEMPLATE, _noted(report, "unknown_turn_term", "turn_differs_from_template"), warning),
         _result(REFERENCE_PRESENT, _absent_references(report, study), warning),
+        _result(MOTIONS_PAIRED, _unpaired(directory / "sessions.parquet", study), warning),
         _result(EXTRACTIONS_COVER_TURNS, _noted(report, "turn_without_extraction"), warning),
     ]
 
@@ -147,6 +172,31 @@ def _absent_references(report: SnapshotReport, study: Study) -> list[str]:
     return absent
 
 
+def _unpaired(sessions: Path, study: Study) -> list[str]:
+    """Contrasts that no motion has both sides of, with what would give them one."""
+    rows = pq.read_table(sessions, columns=["motion_id", "language", "condition"]).to_pylist()
+    reference, baseline = study.reference_language, study.baseline_condition
+    in_language = {row["language"]: set() for row in rows}
+    under_condition = {row["condition"]: set() for row in rows}
+    for row in rows:
+        in_language[row["language"]].add((row["motion_id"], row["condition"]))
+        under_condition[row["condition"]].add((row["motion_id"], row["language"]))
+    unpaired = []
+    for language, motions in sorted(in_language.items()):
+        if reference in in_language and language != reference and motions.isdisjoint(in_language[reference]):
+            unpaired.append(
+                f"No motion has debates in both {language} and {reference}, so there is no language gap of {language}; "
+                "if they are the same motions under several ids, pair them with a crosswalk."
+            )
+    for condition, motions in sorted(under_condition.items()):
+        if baseline in under_condition and condition != baseline and motions.isdisjoint(under_condition[baseline]):
+            unpaired.append(
+                f"No motion has debates under both {condition} and {baseline} in one language, so there is no effect "
+                f"of {condition}."
+            )
+    return unpaired
+
+
 def refusals(results: Collection[dg.AssetCheckResult]) -> list[str]:
     """The findings of the checks that stop the study."""
     return [
@@ -161,6 +211,40 @@ def arguments_present(report: ParseReport) -> dg.AssetCheckResult:
     found = [] if report.n_arguments else [f"None of {report.n_extractions:,} answers holds an argument unit."]
     remedy = "See the reasons in the metadata of answers_parsed and the raw answers in the archive's extractions."
     return _result(ARGUMENTS_PRESENT, found, dg.AssetCheckSeverity.ERROR, remedy)
+
+
+def source_read(report: ImportReport, study: Study) -> dg.AssetCheckResult:
+    """Stops the study when a part of the source cannot be read, unless the study accepts to go on without it."""
+    found = [
+        f"{example.file} {example.place}".strip() + f": {example.detail}"
+        for kind in UNREADABLE
+        for example in report.examples.get(kind, ())
+    ]
+    severity = dg.AssetCheckSeverity.ERROR if study.rejects == "refuse" else dg.AssetCheckSeverity.WARN
+    remedy = "Mend the source or the mapping, or set `rejects: accept` in the study to go on without it."
+    return _result(SOURCE_READ, found, severity, remedy)
+
+
+def groupings_present(group_similarity: pa.Table, study: Study) -> dg.AssetCheckResult:
+    """Warns about groupings that nothing can be grouped by, and about references that are not there."""
+    present: dict[str, set[str]] = {attribute: set() for attribute in study.groupings}
+    for row in group_similarity.select(["attribute", "value"]).to_pylist():
+        present[row["attribute"]].add(row["value"])
+    found = []
+    for attribute, reference in study.groupings.items():
+        if not present[attribute]:
+            found.append(f"No turn with a similarity has the attribute {attribute}.")
+        elif reference is not None and reference not in present[attribute]:
+            known = ", ".join(sorted(present[attribute]))
+            found.append(f"No turn with a similarity has {attribute} {reference!r}; there are {known}.")
+    return _result(GROUPINGS_PRESENT, found, dg.AssetCheckSeverity.WARN)
+
+
+def claims_placed(report: ImportReport) -> dg.AssetCheckResult:
+    """Warns about claims that are in no turn: they are in no prior pool."""
+    n_unplaced = report.claims.get("unplaced", 0)
+    description = f"{n_unplaced:,} of {report.n_claims:,} claims are in no turn; they are kept out of every prior pool."
+    return _result(CLAIMS_PLACED, [description] if n_unplaced else [], dg.AssetCheckSeverity.WARN)
 
 
 def answers_parsed(report: ParseReport) -> dg.AssetCheckResult:

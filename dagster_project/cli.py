@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 from ingest.errors import IngestError
 
 HOME_VARIABLE = "DAGSTER_HOME"
+# Studies of imported transcripts, a folder each.
+IMPORTS = PROJECT_ROOT / "imports"
 
 
 class NothingPublished(RuntimeError):
@@ -32,6 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("ui", help="open the Dagster UI on the study")
     commands.add_parser("read", help="read the archive's parts that Dagster does not know yet")
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
+    scores = commands.add_parser("export", help="write the published per-turn scores as CSV and Parquet")
+    scores.add_argument("folder", type=Path)
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
     commands.add_parser("dashboard", help="open the dashboard on the published warehouse")
     draw = commands.add_parser("draw-audit", help="draw pairs and turns for people to label, as Label Studio tasks")
@@ -50,6 +55,15 @@ def main(arguments: list[str] | None = None) -> int:
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
+    bring = commands.add_parser("import", help="bring other people's transcripts into a study of their own")
+    bring.add_argument("mapping", help="a ready mapping, or a mapping's .yaml file")
+    bring.add_argument("source", type=Path, help="the folder or file of the transcripts")
+    bring.add_argument("--name", help="the study's name (default: the source's)")
+    bring.add_argument("--into", type=Path, help="the study's folder (default: imports/NAME)")
+    bring.add_argument("--crosswalk", type=Path, help="a CSV file that pairs motions across languages")
+    bring.add_argument(
+        "--dry-run", type=int, nargs="?", const=3, metavar="N", help="show the first N debates, write nothing"
+    )
     dbt = commands.add_parser("dbt", help="run a dbt command on the study's working database")
     dbt.add_argument("dbt_arguments", nargs=argparse.REMAINDER)
     options = parser.parse_args(arguments)
@@ -80,6 +94,10 @@ def _command(options: argparse.Namespace) -> int:
         return _draw_audit(options)
     if options.command == "import-labels":
         return _import_labels(options)
+    if options.command == "export":
+        return _export_scores(options.folder)
+    if options.command == "import":
+        return _import(options)
     act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
     return act[options.command]()
 
@@ -132,6 +150,52 @@ def _import_labels(options: argparse.Namespace) -> int:
     counts = import_labels(options.folder, options.exports, annotators, options.round, options.to)
     print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} skipped or not to be judged.")
     return 0
+
+
+def _export_scores(folder: Path) -> int:
+    import duckdb
+
+    from dagster_project.export import export_turn_scores
+
+    warehouse = _published_warehouse()
+    try:
+        written = export_turn_scores(warehouse, Path(_absolute(str(folder))))
+    except (duckdb.Error, OSError) as error:
+        raise NothingPublished(f"The scores of {warehouse} cannot be written to {folder}: {error}") from error
+    print("\n".join(f"{file}: {rows:,} rows" for file, rows in written.items()))
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from dagster_project.importing import check_same_import, import_into, slug, write_study
+    from dagster_project.study import ImportSettings
+    from ingest.importers import load_mapping, preview_debates
+
+    is_file = options.mapping.endswith((".yaml", ".yml"))
+    settings = ImportSettings(
+        mapping=_absolute(options.mapping) if is_file else options.mapping,
+        source=_absolute(str(options.source)),
+        crosswalk=options.crosswalk and _absolute(str(options.crosswalk)),
+    )
+    if options.dry_run is not None:
+        preview = preview_debates(
+            load_mapping(settings.mapping), settings.source, options.dry_run, crosswalk=settings.crosswalk
+        )
+        print("\n".join(preview.lines()))
+        return 0
+    name = slug(options.name or settings.source.stem)
+    study_file = Path(_absolute(str(options.into or IMPORTS / name))) / "study.yaml"
+    check_same_import(study_file, settings)
+    study_file.parent.mkdir(parents=True, exist_ok=True)
+    report = import_into(resolve_lake(study_file.parent / "lake"), name, settings, _told_on_terminal)
+    write_study(study_file, name, settings, report)
+    print("\n".join([*report.lines(), "", f"Next: make run STUDY={shlex.quote(str(study_file))}"]))
+    return 0
+
+
+def _told_on_terminal(done: int, total: int) -> None:
+    if sys.stderr.isatty() or done == total:
+        print(f"\r{done:,} of {total:,} files read", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
 
 def _dbt(arguments: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from dagster_project.assets import archive, diagnostics, estimates, instruments, vectors, warehouse
+from dagster_project.assets import archive, diagnostics, estimates, groups, imports, instruments, vectors, warehouse
 from dagster_project.automation import archive_watch
 from dagster_project.console import terminal
 from dagster_project.lake import resolve_lake
@@ -20,11 +20,18 @@ reading = dg.AssetSelection.assets(archive.archive_part)
 encoder_assets = [vectors.vectors_asset(spec) for spec in encoder_specs]
 max_prior_pairs = vectors.pairs_asset(encoder_specs, encoder_assets)
 
+# A study of somebody else's transcripts has one asset more, which writes the archive that the others read.
+importing = [imports.imported_archive] if settings.imports else []
+whole_archive = archive.archive.map_asset_specs(
+    lambda spec: spec.merge_attributes(deps=[asset.key for asset in importing])
+)
+
 definitions = dg.Definitions(
     assets=[
         archive.study,
+        *importing,
         archive.archive_part,
-        archive.archive,
+        whole_archive,
         archive.argument_units,
         *encoder_assets,
         max_prior_pairs,
@@ -34,6 +41,7 @@ definitions = dg.Definitions(
         warehouse.dbt_marts,
         *estimates.ESTIMATES,
         *diagnostics.ESTIMATES,
+        groups.group_gaps,
         *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,

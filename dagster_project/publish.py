@@ -19,6 +19,7 @@ PUBLISHED_SCHEMAS = ("marts", "reports")
 BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "null_maxima", "judgments", "pair_scores")
 ESTIMATES = (
     "gap_estimates",
+    "group_gaps",
     "regression_estimates",
     "tail_rates",
     "encoder_agreement",

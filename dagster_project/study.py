@@ -9,8 +9,11 @@ import pyarrow as pa
 import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
+from dagster_project.lake import resolve_lake
+
 STUDIES = Path(__file__).resolve().parent / "studies"
 STUDY_VARIABLE = "REPRISE_STUDY"
+IMPORTED_ARCHIVE = "imported_archive"
 ARCHIVE_VARIABLE = "REPRISE_ARCHIVE"
 
 EmbeddedField = Literal["claim", "claim_warrant", "claim_warrant_evidence"]
@@ -133,13 +136,24 @@ class Generation(BaseModel):
         return self
 
 
+class ImportSettings(BaseModel):
+    """Where a study's debates come from when they are not in the archive format: a mapping and what it is used on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    mapping: str
+    source: Path
+    crosswalk: Path | None = None
+
+
 class Study(BaseModel):
     """The settings of one study file. A list that is left out (None) means: everything that the archive holds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
-    archive: Path
+    archive: Path | None = None
+    imports: ImportSettings | None = Field(None, alias="import")
     lake: Path | None = None
 
     reference_language: str = "en"
@@ -155,6 +169,12 @@ class Study(BaseModel):
     # Pair scorers beside the encoders' cosine; none is a choice as well.
     scorers: tuple[str, ...] = ("chrf",)
 
+    # Attributes whose groups are contrasted, each with its reference group; none is the group with the most debates.
+    groupings: dict[str, str | None] = {}
+    # What is resampled for them: motions, or debates where there is one motion.
+    cluster: Literal["motion", "session"] = "motion"
+    # Whether debates have the eight turns of the template, or any turns.
+    protocol: Literal["template", "free"] = "template"
     incomplete_sessions: Literal["refuse", "exclude", "include"] = "refuse"
     rejects: Literal["refuse", "accept"] = "refuse"
     estimator: Estimator = Estimator()
@@ -170,6 +190,8 @@ class Study(BaseModel):
 
     @model_validator(mode="after")
     def _reference_is_selected(self) -> "Study":
+        if (self.archive is None) == (self.imports is None):
+            raise ValueError("give either archive or import: debates come from one of them")
         if self.languages and self.reference_language not in self.languages:
             raise ValueError(f"reference_language '{self.reference_language}' is not among languages")
         if self.conditions and self.baseline_condition not in self.conditions:
@@ -219,10 +241,17 @@ def load_study(
     )
     _require_known(file, "scorers", study.scorers, known_scorers, "declared in embeddings/scorers.py")
     archive = os.environ.get(ARCHIVE_VARIABLE)
+    lake = study.lake and _resolved(file, "lake", study.lake, file.parent)
+    if archive or study.archive:
+        place = _resolved(file, "archive", Path(archive or study.archive), Path() if archive else file.parent)
+    else:
+        # Not resolved: the link follows whatever was imported last.
+        place = resolve_lake(lake).root / IMPORTED_ARCHIVE / "current"
     return study.model_copy(
         update={
-            "archive": _resolved(file, "archive", Path(archive or study.archive), Path() if archive else file.parent),
-            "lake": study.lake and _resolved(file, "lake", study.lake, file.parent),
+            "archive": place,
+            "lake": lake,
+            "imports": study.imports and _located_import(file, study.imports),
             "generation": study.generation and _located(file, study.generation),
         }
     )
@@ -245,6 +274,9 @@ def study_table(study: Study) -> pa.Table:
             ("encoders", names),
             ("fields", names),
             ("scorers", names),
+            ("groupings", names),
+            ("cluster", pa.string()),
+            ("protocol", pa.string()),
             ("incomplete_sessions", pa.string()),
             ("rejects", pa.string()),
             ("n_resamples", pa.int64()),
@@ -253,10 +285,23 @@ def study_table(study: Study) -> pa.Table:
             ("min_clusters", pa.int64()),
         ]
     )
-    row = study.model_dump(mode="json", exclude={"lake", "estimator", "generation"}) | study.estimator.model_dump()
+    places = {"lake", "imports", "estimator", "generation"}
+    row = study.model_dump(mode="json", exclude=places) | study.estimator.model_dump()
     # The folder's own name identifies the archive; where it lies on somebody's disk is not part of the data.
-    row["archive"] = study.archive.name
+    row["groupings"] = list(study.groupings)
+    row["archive"] = study.name if study.imports else study.archive.name
     return pa.Table.from_pylist([row], schema=schema)
+
+
+def _located_import(file: Path, imports: ImportSettings) -> ImportSettings:
+    is_file = imports.mapping.endswith((".yaml", ".yml"))
+    return ImportSettings(
+        mapping=str(_resolved(file, "import.mapping", Path(imports.mapping), file.parent))
+        if is_file
+        else imports.mapping,
+        source=_resolved(file, "import.source", imports.source, file.parent),
+        crosswalk=imports.crosswalk and _resolved(file, "import.crosswalk", imports.crosswalk, file.parent),
+    )
 
 
 def _resolved(file: Path, setting: str, path: Path, start: Path) -> Path:

@@ -22,6 +22,7 @@ results = [
     st.Page("views/agents_and_turns.py", title="Agents and turns", icon=":material/groups:"),
     st.Page("views/explore.py", title="Explore a contrast", icon=":material/query_stats:"),
     st.Page("views/robustness.py", title="Robustness and noise", icon=":material/balance:"),
+    st.Page("views/repetition.py", title="Repetition", icon=":material/repeat:"),
     st.Page("views/reports.py", title="Published tables", icon=":material/table_chart:"),
 ]
 reading = [

@@ -31,7 +31,9 @@ def turn(
     else:
         measured = f"mean similarity <b>{fixed(similarity)}</b>"
     side, role, phase = record["side"] or "", record["role"] or "—", record["phase"] or "—"
-    sentences = f"{shown(record['sentence_count'])} of {shown(record['expected_sentences'])} sentences"
+    # Debates without the template have no number to keep to.
+    expected = "" if record["expected_sentences"] is None else f" of {shown(record['expected_sentences'])}"
+    sentences = f"{shown(record['sentence_count'])}{expected} sentences"
     head = "".join(
         [
             f"<b>Turn {record['turn_index']}</b>",

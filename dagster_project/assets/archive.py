@@ -56,6 +56,7 @@ def archive_part(
         checks.CELLS_DISTINCT,
         checks.TURNS_FOLLOW_TEMPLATE,
         checks.REFERENCE_PRESENT,
+        checks.MOTIONS_PAIRED,
         checks.EXTRACTIONS_COVER_TURNS,
     ],
 )
@@ -80,6 +81,7 @@ def archive(
                 [lake.table(_part_table(part)) for part in parts],
                 directory,
                 _selection(settings),
+                protocol=settings.protocol,
                 progress=reporter(context.log, "checking the archive", "records"),
             )
             results = checks.archive_checks(report, directory, settings, files_not_read(settings.archive, parts))

@@ -1,6 +1,6 @@
 """What every asset of estimates does around its estimator: read the marts, write the table, say how it went."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import dagster as dg
 import duckdb
@@ -13,7 +13,7 @@ from dagster_project.lake import Lake
 from dagster_project.study import Study
 
 
-def estimates_of(*marts: str) -> Callable[..., dg.AssetsDefinition]:
+def estimates_of(*marts: str, check_specs: Sequence[dg.AssetCheckSpec] = ()) -> Callable[..., dg.AssetsDefinition]:
     """Makes a function an asset of estimates from these marts."""
     return dg.asset(
         deps=[dg.AssetKey(["marts", mart]) for mart in marts],
@@ -21,6 +21,7 @@ def estimates_of(*marts: str) -> Callable[..., dg.AssetsDefinition]:
         pool=WRITER_POOL,
         group_name="estimates",
         kinds={"numpy", "parquet"},
+        check_specs=check_specs,
     )
 
 
@@ -30,7 +31,9 @@ def read(lake: Lake, *queries: str) -> list[pa.Table]:
         return [warehouse.sql(query).to_arrow_table() for query in queries]
 
 
-def write(lake: Lake, name: str, estimates: pa.Table) -> dg.MaterializeResult:
+def write(
+    lake: Lake, name: str, estimates: pa.Table, check_results: Sequence[dg.AssetCheckResult] = ()
+) -> dg.MaterializeResult:
     """Make `estimates` the lake's table `name`."""
     with lake.replace(name) as directory:
         pq.write_table(estimates, directory / f"{name}.parquet")
@@ -39,7 +42,8 @@ def write(lake: Lake, name: str, estimates: pa.Table) -> dg.MaterializeResult:
         metadata={
             "dagster/row_count": estimates.num_rows,
             "intervals": {status["values"]: status["counts"] for status in statuses},
-        }
+        },
+        check_results=check_results,
     )
 
 

@@ -138,12 +138,15 @@ def cluster_bootstrap_means(
     )
 
 
-def interval_note(n_clusters: int, min_clusters: int) -> str | None:
-    """What a reader of a percentile interval over this many motions has to know; None when there are enough."""
+def interval_note(n_clusters: int, min_clusters: int, cluster: str = "motion") -> str | None:
+    """What a reader of a percentile interval over this many motions has to know; None when there are enough.
+
+    ``cluster`` is what was resampled, as the note calls it.
+    """
     if n_clusters == 1:
-        return "Only one motion: resampling motions needs at least two, so there is no interval."
+        return f"Only one {cluster}: resampling {cluster}s needs at least two, so there is no interval."
     if n_clusters < min_clusters:
-        return f"Only {n_clusters} motions: below {min_clusters}, percentile intervals tend to be too narrow."
+        return f"Only {n_clusters} {cluster}s: below {min_clusters}, percentile intervals tend to be too narrow."
     return None
 
 

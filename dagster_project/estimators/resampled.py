@@ -94,8 +94,12 @@ def item_counts(motions: Sequence[str], settings: Settings) -> tuple[Counts, int
     return motion_counts(len(names), settings)[:, of_item], len(names)
 
 
-def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, undefined: str) -> Estimate:
+def estimated(
+    values: NDArray[np.float64], n_motions: int, settings: Settings, undefined: str, cluster: str = "motion"
+) -> Estimate:
     """The estimate ``values[0]`` with the percentile interval of its replicates ``values[1:]``.
+
+    ``cluster`` is what was resampled, as the notes call it.
 
     NaN means that a statistic is not defined; ``undefined`` says when that is. Replicates without a value are left
     out and counted in the note; where more than a tenth lack one, there is no interval. Nor is there one where all
@@ -105,7 +109,7 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     if np.isnan(value):
         return no_estimate(n_motions, undefined)
     if n_motions < 2:
-        note = interval_note(n_motions, settings.min_clusters)
+        note = interval_note(n_motions, settings.min_clusters, cluster)
         return Estimate(value, None, None, None, n_motions, "no_interval", note)
     replicates = values[1:]
     defined = replicates[~np.isnan(replicates)]
@@ -115,7 +119,7 @@ def estimated(values: NDArray[np.float64], n_motions: int, settings: Settings, u
     if np.ptp(defined) == 0 and defined[0] == value:
         note = f"Every resample gives {value:g} again, so resampling cannot tell how far off that may be."
         return Estimate(value, None, None, None, n_motions, "no_interval", note)
-    few = interval_note(n_motions, settings.min_clusters)
+    few = interval_note(n_motions, settings.min_clusters, cluster)
     notes = [*([few] if few else []), *([lacking] if len(defined) < len(replicates) else [])]
     low, high = (float(end) for end in percentile_interval(defined, settings.confidence))
     status: IntervalStatus = "too_few_clusters" if n_motions < settings.min_clusters else "ok"

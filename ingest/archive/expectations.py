@@ -25,12 +25,23 @@ class Finding:
 def check_sessions(
     sessions: Judged, turns: Judged, template: Sequence[TemplateTurn], reading: ReadingRejects
 ) -> list[Finding]:
-    """Sessions that lack turns of the template, and sessions that share one motion × language × condition × repeat."""
+    """Sessions that are not complete, and sessions that share one motion × language × condition × repeat.
+
+    By the template a session is complete when it has all its turns. Without one (it is empty) only the session itself
+    can say so: it is complete unless its status is partial or failed, or it has no turn.
+    """
+    spoken = {turn.key[0] for turn in turns.kept()}
     findings = []
     cells: dict[tuple[Any, ...], list[Record]] = defaultdict(list)
     for session in sorted(sessions.kept(), key=session_order):
         session_id = session.key[0]
         cells[session_order(session)[:-1]].append(session)
+        status = session.values["status"]
+        if not template and (status in ("partial", "failed") or session_id not in spoken):
+            why = f"is {status}" if session_id in spoken else "has no turn"
+            findings.append(
+                Finding("missing_turns", session_id, None, f"Session {session_id} ({session.place}) {why}.")
+            )
         missing = [
             turn.turn_index
             for turn in template
@@ -93,13 +104,13 @@ def notes(
         (
             "turn_differs_from_template",
             "Turn {} has another phase, role or side than the template gives its turn_index.",
-            [name_of(turn) for turn in kept_turns if _differs(turn.values, by_index[turn.key[1]], terms)],
+            [name_of(turn) for turn in kept_turns if template and _differs(turn.values, by_index[turn.key[1]], terms)],
         ),
         (
             "unknown_turn_term",
             "Turns have the {}: none of the template's, so what follows from it is NULL. Mend the turns, or add the "
             "spelling to ingest/reference/turn_terms.csv.",
-            sorted({unknown for turn in kept_turns for unknown in _unknown_terms(turn.values, terms)}),
+            sorted({unknown for turn in kept_turns if template for unknown in _unknown_terms(turn.values, terms)}),
         ),
         (
             "agent_differs_from_role_mapping",

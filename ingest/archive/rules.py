@@ -14,6 +14,8 @@ from typing import Any, Literal
 from ingest.reference import TemplateTurn
 
 Fate = Literal["kept", "duplicate", "rejected", "left_out"]
+# Whether sessions follow the turn template or have turns of their own.
+Protocol = Literal["template", "free"]
 
 _PLACES_SHOWN = 5
 
@@ -124,14 +126,14 @@ def judge_sessions(records: Sequence[Record], languages: Collection[str], select
 def judge_turns(
     records: Sequence[Record], sessions: Judged, template: Sequence[TemplateTurn], reading: ReadingRejects
 ) -> Judged:
-    """Turns need a session that is used and a place in the template."""
+    """Turns need a session that is used and a place in the template; an empty template has a place for every turn."""
     verdicts = _resolve_duplicates("Turn", records, [_left_out(sessions, record.key[0]) for record in records])
     indices = {turn.turn_index for turn in template}
     for number, record in enumerate(records):
         if verdicts[number] is not None:
             continue
         session_id, turn_index = record.key
-        if turn_index not in indices:
+        if indices and turn_index not in indices:
             verdicts[number] = Verdict(
                 "rejected",
                 "turn_index_outside_template",

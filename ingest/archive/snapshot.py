@@ -15,7 +15,7 @@ from ingest.archive import expectations, rules
 from ingest.archive.expectations import Finding
 from ingest.archive.lines import RAW_LINE_BYTES
 from ingest.archive.reports import SnapshotReport, TableCounts
-from ingest.archive.rules import Judged, ReadingRejects, Record, Selection, Verdict
+from ingest.archive.rules import Judged, Protocol, ReadingRejects, Record, Selection, Verdict
 from ingest.archive.schemas import (
     ARCHIVE_SCHEMAS,
     INTEGRITY_SCHEMA,
@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 # What the rules look at beyond a record's key.
 _RULE_COLUMNS = {
-    "sessions": ("motion_id", "language", "condition", "repeat", "role_mapping"),
+    "sessions": ("motion_id", "language", "condition", "repeat", "role_mapping", "status"),
     "turns": ("phase", "role", "side", "agent"),
 }
 _BATCH_ROWS = 4096
@@ -41,17 +41,19 @@ def build_snapshot(
     dest: Path,
     selection: Selection | None = None,
     *,
+    protocol: Protocol = "template",
     progress: Progress | None = None,
 ) -> SnapshotReport:
     """Brings the directories that `read_part` wrote together in `dest`, as the tables of `ARCHIVE_SCHEMAS`.
 
     Also writes rejects.parquet (those of the reading and those of the rules that need several records) and
-    integrity.parquet. Rows are ordered by motion, language,
-    condition, repeat, session, turn, extractor; of identical copies the first is kept (by part, then line). The same
-    input gives the same bytes. `progress` gets records done and records in all.
+    integrity.parquet. With the protocol `template` a session has the eight turns of `ingest.reference`; with `free` its
+    turns are whatever was delivered. Rows are ordered by motion, language, condition, repeat, session, turn, extractor;
+    of identical copies the first is kept (by part, then line). The same input gives the same bytes. `progress` gets
+    records done and records in all.
     """
     languages = frozenset(language.language for language in reference.languages())
-    template = reference.turn_template()
+    template = reference.turn_template() if protocol == "template" else ()
     selection = selection or Selection()
     dest.mkdir(parents=True, exist_ok=True)
     part_dirs = sorted(part_dirs, key=_part_name)

@@ -81,7 +81,7 @@ class ArgumentType:
 
 
 def languages() -> tuple[Language, ...]:
-    """The known languages, reference language of the paper first, then alphabetically by code."""
+    """The known languages, the six of the paper first, then alphabetically by code, `und` (undetermined) last."""
     return tuple(Language(**row) for row in _rows("languages.csv"))
 
 

@@ -10,6 +10,7 @@ from dagster._core.definitions.assets.graph.asset_graph import AssetGraph
 
 ESTIMATES = {
     "gap_estimates",
+    "group_gaps",
     "regression_estimates",
     "tail_rates",
     "encoder_agreement",
@@ -121,6 +122,7 @@ def test_the_checks_that_stop_a_study_are_those_of_the_policy(graph: AssetGraph)
         "cells_distinct": False,
         "turns_follow_template": False,
         "reference_present": False,
+        "motions_paired": False,
         "extractions_cover_turns": False,
     }
     units = graph.get_check_keys_for_assets([dg.AssetKey("argument_units")])

@@ -85,7 +85,7 @@ def test_the_study_table_carries_every_setting_but_places_on_disk() -> None:
     assert row["encoders"] == ["multilingual-e5-small", "use-multilingual-v3"]
     assert row["languages"] is None
     assert row["n_resamples"] == 5000
-    assert set(Study.model_fields) - {"lake", "estimator", "generation"} < set(row)
+    assert set(Study.model_fields) - {"lake", "imports", "estimator", "generation"} < set(row)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,19 @@ def test_an_archive_in_the_home_folder_is_found_there(tmp_path: Path, monkeypatc
 def test_a_study_at_no_path_is_refused_by_name(named: str) -> None:
     with pytest.raises(StudyError, match=r"is no path that can be followed"):
         load(named)
+
+
+def test_debates_come_from_an_archive_or_an_import_and_an_import_lies_in_the_lake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REPRISE_LAKE", raising=False)
+    file = tmp_path / "study.yaml"
+    importing = "name: x\nencoders: [toy]\nlake: lake\nimport: {mapping: m.yaml, source: there}\n"
+    file.write_text(importing.replace("toy", next(iter(ENCODERS))), encoding="utf-8")
+    study = load(str(file))
+    assert study.archive == tmp_path / "lake" / "imported_archive" / "current"
+    assert study.imports is not None
+    assert (study.imports.mapping, study.imports.source) == (str(tmp_path / "m.yaml"), tmp_path / "there")
+    file.write_text(file.read_text(encoding="utf-8") + "archive: here\n", encoding="utf-8")
+    with pytest.raises(StudyError, match="give either archive or import"):
+        load(str(file))

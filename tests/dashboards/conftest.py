@@ -23,6 +23,7 @@ VIEWS = (
     "agents_and_turns",
     "explore",
     "robustness",
+    "repetition",
     "reports",
     "transcripts",
     "pairs",

@@ -128,6 +128,12 @@ create table marts.null_distribution (
     language varchar, condition varchar, extractor varchar, encoder varchar, field varchar, turn_index integer,
     null_mean double, null_sd double, n_draws bigint, n_sessions bigint
 );
+create table marts.group_gaps (
+    attribute varchar, value varchar, reference_value varchar, extractor varchar, encoder varchar, field varchar,
+    variant varchar, cluster varchar, group_mean double, reference_mean double, estimate double, ci_low double,
+    ci_high double, ci_excludes_zero boolean, n_clusters bigint, n_resamples bigint, seed bigint,
+    interval_status varchar, interval_note varchar
+);
 create table marts.annotations (
     task varchar, annotator varchar, round integer, argument_id varchar, nearest_argument_id varchar,
     session_id varchar, turn_index integer, label integer, quality integer, all_major_captured boolean,
@@ -449,6 +455,23 @@ select language, condition, extractor, encoder, field, turn_index, avg(mean_arg_
     stddev_samp(mean_arg_max_prev) as null_sd, 9 * sum(n_arguments)::bigint as n_draws,
     count(distinct session_id) as n_sessions
 from marts.turn_similarity where mean_arg_max_prev is not null group by all;
+
+insert into marts.group_gaps
+with groups as (
+    select *, min(agent) over (partition by extractor, encoder, field, variant) as reference_agent
+    from (
+        select agent, extractor, encoder, field, variant, avg(agent_similarity) as similarity, count(*) as n_sessions
+        from marts.agent_similarity group by all
+    )
+)
+select 'agent', groups.agent, reference.agent, groups.extractor, groups.encoder, groups.field, groups.variant, 'motion',
+    groups.similarity, reference.similarity, groups.similarity - reference.similarity, null, null, null,
+    groups.n_sessions, 5000, 42, 'no_interval', 'Made up, so there is no interval.'
+from groups
+join groups as reference on reference.agent = groups.reference_agent
+    and (reference.extractor, reference.encoder, reference.field, reference.variant)
+        = (groups.extractor, groups.encoder, groups.field, groups.variant)
+where groups.agent <> groups.reference_agent;
 
 insert into marts.annotations by name
 select 'repetition' as task, annotator, 1 as round, argument_id, nearest_argument_id,

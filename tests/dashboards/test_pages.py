@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 import statistics
 import time
@@ -731,3 +732,34 @@ def _rows(spec: dict) -> list[dict]:
     for layer in [spec, *spec.get("layer", [])]:
         rows += layer.get("data", {}).get("values", [])
     return rows
+
+
+def test_the_repetition_page_shows_agents_groups_and_what_comes_back(open_page, small_warehouse: Path, tmp_path: Path):
+    changed = tmp_path / "changed.duckdb"
+    shutil.copy(small_warehouse, changed)
+    with duckdb.connect(str(changed)) as connection:
+        session, text = connection.execute(
+            "select session_id, text from marts.turns where turn_index = 2 and condition = 'baseline' limit 1"
+        ).fetchall()[0]
+        connection.execute("update marts.turns set text = ? where session_id = ? and turn_index = 5", [text, session])
+        agents = connection.execute("select distinct agent from marts.agent_similarity").fetchall()
+        (most,) = connection.execute(
+            "with scored as (select * from marts.max_prior_pairs semi join (from marts.sessions where in_analysis) "
+            "using (session_id) where condition = 'baseline' and encoder = 'multilingual-e5-small' and field = 'claim' "
+            "and similarity is not null) select count(*) as n from scored "
+            "where similarity >= (select quantile_cont(similarity, 0.9) from scored) "
+            "group by nearest_argument_id order by n desc limit 1"
+        ).fetchall()[0]
+    app = open_page(changed, "repetition")
+    assert not app.exception
+    by_agent, by_group, arguments, turns = [_table_rows(body) for body in html_bodies(app) if "<table" in body]
+    assert {row[1] for row in by_agent} == {agent for (agent,) in agents}
+    assert len(by_group) == 2 * (len(agents) - 1)
+    assert arguments[0][1] == str(most)
+    assert [row[:3] for row in turns] == [[session, "5", "2"]]
+
+
+def _table_rows(table: str) -> list[list[str]]:
+    """The cells of a table's body."""
+    rows = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    return [[read_html(cell)[0] for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)] for row in rows]

@@ -18,6 +18,7 @@ from dagster_project.estimators.alignment import alignment_table
 from dagster_project.estimators.calibration import calibration_table, extraction_audit_table
 from dagster_project.estimators.contrasts import estimate_contrasts
 from dagster_project.estimators.encoder_agreement import encoder_agreement_table
+from dagster_project.estimators.groups import group_gaps_table
 from dagster_project.estimators.outcomes import outcome_associations_table
 from dagster_project.estimators.regression import regression_table
 from dagster_project.estimators.repeats import repeat_noise_table
@@ -118,6 +119,7 @@ def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
             mart("decoding_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
         ),
         "output_volume": output_volume_table(mart("volume_contrasts"), resampling),
+        "group_gaps": group_gaps_table(mart("group_similarity"), {"side": None}, "motion", resampling),
         "agreement": agreement_table(mart("ratings"), resampling),
         "extraction_audit_rates": extraction_audit_table(mart("extraction_audits"), "en", resampling),
         "instrument_alignment": alignment_table(mart("instrument_values"), resampling),

@@ -108,6 +108,7 @@ def write_lake(root: Path) -> KnownLake:
         encoders=("bge-m3", "toy"),
         fields=("claim", "claim_warrant"),
         incomplete_sessions="exclude",
+        groupings={"side": None},
         extractors=("main", "second"),
     )
     lake = KnownLake(root, study, debates())

@@ -215,3 +215,17 @@ def test_the_study_and_the_primary_extractor_travel_as_one_row(
     read = warehouse.sql("select name, encoders, agents, languages, primary_extractor from marts.study").fetchall()
     study = built.lake.study
     assert read == [("known", list(study.encoders), list(study.agents), None, "main")]
+
+
+def test_groups_of_turns_have_the_mean_of_their_scoreable_turns(warehouse: duckdb.DuckDBPyConnection) -> None:
+    measured = warehouse.sql(
+        "select session_id, value, extractor, encoder, field, variant, similarity from marts.group_similarity "
+        "where attribute = 'side'"
+    ).fetchall()
+    by_hand = warehouse.sql(
+        "select session_id, side, extractor, encoder, field, variant, avg(mean_arg_max_prev) "
+        "from marts.turn_similarity join marts.sessions using (session_id) where in_analysis group by all"
+    ).fetchall()
+    assert {row[:-1]: row[-1] for row in measured} == pytest.approx({row[:-1]: row[-1] for row in by_hand})
+    assert len(measured) > 10
+    assert warehouse.sql("select distinct value, reference_value from marts.group_gaps").fetchall() == [("pro", "con")]

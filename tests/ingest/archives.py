@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from ingest.archive import PartReport, Selection, SnapshotReport, build_snapshot, find_parts, read_part
 from ingest.archive.parts import KNOWN_FILES
+from ingest.archive.rules import Protocol
 from ingest.reference import turn_template
 
 Rows = list[dict[str, Any]]
@@ -111,12 +112,12 @@ class Loaded:
 Load = Callable[..., Loaded]
 
 
-def load_into(archive: Path, work: Path, selection: Selection | None = None) -> Loaded:
+def load_into(archive: Path, work: Path, selection: Selection | None = None, protocol: Protocol = "template") -> Loaded:
     """Reads and joins an archive; checks on the way what holds for every archive."""
     parts = find_parts(archive)
     part_dirs = [work / "parts" / part.name for part in parts]
     reports = [read_part(part, directory) for part, directory in zip(parts, part_dirs, strict=True)]
-    report = build_snapshot(part_dirs, work / "snapshot", selection)
+    report = build_snapshot(part_dirs, work / "snapshot", selection, protocol=protocol)
     loaded = Loaded(work / "snapshot", report, reports)
     for counts in [*report.tables.values(), *(counts for part in reports for counts in part.tables.values())]:
         assert counts.read == counts.kept + counts.duplicate + counts.rejected + counts.left_out

@@ -8,10 +8,17 @@ import pytest
 from ingest import reference
 
 
-def test_the_six_languages_of_the_study_are_listed() -> None:
-    assert [language.language for language in reference.languages()] == ["en", "ar", "es", "fr", "ru", "zh"]
-    assert [language.language for language in reference.languages() if language.direction == "rtl"] == ["ar"]
-    assert [language.language for language in reference.languages() if language.length_unit == "characters"] == ["zh"]
+def test_the_six_languages_of_the_study_come_first_and_undetermined_last() -> None:
+    codes = [language.language for language in reference.languages()]
+    assert codes[:6] == ["en", "ar", "es", "fr", "ru", "zh"]
+    assert codes[6:-1] == sorted(codes[6:-1]) and codes[-1] == "und"
+    assert len(set(codes)) == len(codes)
+
+
+def test_direction_and_length_unit_follow_the_script() -> None:
+    known = reference.languages()
+    assert {language.language for language in known if language.direction == "rtl"} == {"ar", "fa", "he", "ur"}
+    assert {language.language for language in known if language.length_unit == "characters"} == {"zh", "ja"}
 
 
 def test_the_template_has_two_turns_a_phase_and_alternates_sides() -> None:
@@ -38,7 +45,7 @@ def test_write_reference_writes_what_the_loaders_return(tmp_path: Path) -> None:
     reference.write_reference(tmp_path)
     stored = {path.stem: pq.read_table(path) for path in tmp_path.iterdir()}
     assert set(stored) == {"languages", "turn_template", "argument_types"}
-    assert stored["languages"].num_rows == 6
+    assert stored["languages"].num_rows == len(reference.languages())
     assert stored["turn_template"].column("turn_index").to_pylist() == list(range(1, 9))
     assert stored["languages"].column("native_name").to_pylist()[1] == "العربية"
 

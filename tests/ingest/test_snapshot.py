@@ -152,7 +152,7 @@ def test_two_different_turns_with_one_key_are_both_rejected_and_their_extraction
 def test_a_rejected_session_takes_its_turns_with_it_and_they_name_the_cause(
     archive: ArchiveBuilder, load: Load
 ) -> None:
-    archive.add_session("S1", language="de")
+    archive.add_session("S1", language="xx")
     archive.add_session("S2", repeat="one")
     archive.add_session("S3")
     loaded = load(archive)
@@ -217,7 +217,7 @@ def test_two_sessions_in_one_cell_are_findings_and_both_are_kept(archive: Archiv
 
 
 def test_what_the_selection_leaves_out_is_counted_by_reason_and_not_judged(archive: ArchiveBuilder, load: Load) -> None:
-    archive.add("motions", {"motion_id": "M1", "texts": {"en": "E", "zh": "Z", "de": "D"}})
+    archive.add("motions", {"motion_id": "M1", "texts": {"en": "E", "zh": "Z", "xx": "D"}})
     archive.add_session("S1")
     archive.add_session("S2", language="zh")
     archive.add_session("S3", condition="diversity")
@@ -252,7 +252,7 @@ def test_what_the_selection_leaves_out_is_counted_by_reason_and_not_judged(archi
 def test_an_unknown_language_is_rejected_even_when_the_selection_would_leave_it_out(
     archive: ArchiveBuilder, load: Load
 ) -> None:
-    archive.add_session("S1", language="de")
+    archive.add_session("S1", language="xx")
     loaded = load(archive, Selection(languages=frozenset({"en"})))
     assert ("sessions", "unknown_language") in loaded.reasons()
     assert loaded.report.integrity == {"no_sessions": 1}
@@ -316,7 +316,7 @@ def test_the_raw_line_of_a_long_reject_is_cut_and_says_so(archive: ArchiveBuilde
     assert reject["detail"].endswith("raw_line holds its first 65,536 bytes.")
 
 
-SESSIONS = {"S1": "en", "S2": "zh", "S3": "de"}
+SESSIONS = {"S1": "en", "S2": "zh", "S3": "xx"}
 TURN_LINES = st.lists(
     st.one_of(
         st.builds(

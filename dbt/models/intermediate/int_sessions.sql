@@ -67,7 +67,12 @@ final as (
         sessions.started_at,
         sessions.finished_at,
 
-        study.incomplete_sessions = 'include' or coalesce(turn_counts.n_turns = complete.n_turns, false) as in_analysis,
+        study.incomplete_sessions = 'include'
+            or if(
+                study.protocol = 'free',
+                coalesce(turn_counts.n_turns, 0) > 0 and coalesce(sessions.status, 'complete') = 'complete',
+                coalesce(turn_counts.n_turns = complete.n_turns, false)
+            ) as in_analysis,
 
         sessions.extra,
 

@@ -9,9 +9,12 @@ languages as (
 
 ),
 
+-- Debates of another protocol have neither its places nor its expectations.
 turn_template as (
 
-    select * from {{ ref('stg_study__turn_template') }}
+    select turn_template.*
+    from {{ ref('stg_study__turn_template') }} as turn_template
+    join {{ ref('stg_study__study') }} as study on study.protocol = 'template'
 
 ),
 

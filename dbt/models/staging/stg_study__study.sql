@@ -23,6 +23,9 @@ final as (
         fields,
         scorers,
 
+        groupings,
+        cluster,
+        protocol,
         incomplete_sessions,
         rejects,
 

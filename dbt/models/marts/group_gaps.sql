@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_estimates__group_gaps') }}
+
+)
+
+select * from final

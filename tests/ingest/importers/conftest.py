@@ -1,0 +1,3 @@
+from tests.ingest.importers.imported import imported
+
+__all__ = ["imported"]
