@@ -21,6 +21,7 @@ PAGES = {
     "agents_and_turns": "Agents and turns",
     "explore": "Explore a contrast",
     "robustness": "Robustness and noise",
+    "repetition": "Repetition",
     "reports": "Published tables",
     "transcripts": "Transcripts",
     "pairs": "Pair explorer",
@@ -35,6 +36,7 @@ LAST_WORDS = {
     "Agents and turns": "Each point is the mean over motions",
     "Explore a contrast": "One stem a motion",
     "Robustness and noise": "The level that similarity has without a shared motion",
+    "Repetition": "Turns said again word for word",
     "Published tables": "Published values come from",
     "Transcripts": "Similarity alone does not tell repetition",
     "Pair explorer": "Read it in its debate",
@@ -210,7 +212,7 @@ def test_a_statement_is_run_on_the_sql_page(page, small, screenshots: Path):
 def test_numbers_come_down_as_csv(page, small):
     _open(page, f"{small.url}/language_gaps")
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").first.click()
+        page.locator(".st-key-csv-language-gaps").get_by_role("button").click()
     assert download.value.suggested_filename == "language-gaps.csv"
     content = Path(download.value.path()).read_text()
     assert content.startswith("encoder,language,reference_language,estimate,")

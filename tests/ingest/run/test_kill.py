@@ -4,15 +4,19 @@
 runs in processes of its own (minutes).
 """
 
+import faulthandler
 import json
 import multiprocessing
+import os
 import random
+import signal
 import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter
 from hashlib import sha256
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ from tests.ingest.run.studies import DEBATERS, hold, in_ledger
 
 CLOCKS = {"created_at", "started_at", "finished_at"}
 IN_FLIGHT = 4 * len(DEBATERS)
+SECONDS_PER_RUN = 120
 
 
 def _content(ledger: Path, dest: Path, n_sessions: int, port: int) -> dict[str, list[dict[str, Any]]]:
@@ -38,6 +43,22 @@ def _content(ledger: Path, dest: Path, n_sessions: int, port: int) -> dict[str, 
         ]
         for file in sorted(archive.iterdir())
     }
+
+
+def _hold(*arguments: Any) -> None:
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    hold(*arguments)
+
+
+def _join(run: BaseProcess) -> None:
+    """Waits for a run, which ends well or by a kill; one that stands still shows where, and fails the test."""
+    run.join(SECONDS_PER_RUN)
+    if run.is_alive():
+        os.kill(run.pid, signal.SIGUSR1)
+        run.join(1)
+        run.kill()
+        pytest.fail(f"A run stood still for {SECONDS_PER_RUN} s; its threads are above.")
+    assert run.exitcode in (0, -signal.SIGKILL)
 
 
 def _answered(ledger: Path) -> int:
@@ -62,7 +83,7 @@ def killed_and_resumed(
     with ProviderServer(latency_s=0.03) as server:
         done_kills = 0
         while _answered(ledger) < calls:
-            run = context.Process(target=hold, args=(ledger, n_sessions, server.port, workers))
+            run = context.Process(target=_hold, args=(ledger, n_sessions, server.port, workers))
             before = _answered(ledger)
             run.start()
             if done_kills < kills:
@@ -75,7 +96,7 @@ def killed_and_resumed(
                 if run.is_alive():
                     run.kill()
                     done_kills += 1
-            run.join()
+            _join(run)
         seen = Counter(sha256(request.body).hexdigest() for request in server.seen)
 
     with sqlite3.connect(ledger) as db:
@@ -93,9 +114,9 @@ def killed_and_resumed(
 
     undisturbed = directory / "undisturbed.sqlite"
     with ProviderServer(port=server.port) as again:
-        run = context.Process(target=hold, args=(undisturbed, n_sessions, again.port, workers))
+        run = context.Process(target=_hold, args=(undisturbed, n_sessions, again.port, workers))
         run.start()
-        run.join()
+        _join(run)
     killed, whole = (_content(file, file.with_suffix(""), n_sessions, server.port) for file in (ledger, undisturbed))
     assert killed == whole
     assert [len(whole["sessions.jsonl"]), len(whole["turns.jsonl"])] == [n_sessions, calls]
