@@ -71,6 +71,11 @@ def _answered(ledger: Path) -> int:
             return 0
 
 
+def _outcomes(ledger: Path) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(ledger) as db:
+        return db.execute("select outcome, code, reason, count(*) from attempts group by 1, 2, 3").fetchall()
+
+
 def killed_and_resumed(
     directory: Path, kills: int, n_sessions: int, seed: int, workers: bool = False
 ) -> dict[str, int]:
@@ -97,6 +102,8 @@ def killed_and_resumed(
                     run.kill()
                     done_kills += 1
             _join(run)
+            if run.exitcode == 0:
+                assert _answered(ledger) == calls, f"A run ended early: {_outcomes(ledger)}"
         seen = Counter(sha256(request.body).hexdigest() for request in server.seen)
 
     with sqlite3.connect(ledger) as db:
