@@ -27,6 +27,7 @@ ESTIMATES = (
     "subset_gap_estimates",
     "output_volume",
     "decoding_estimates",
+    "translation_estimates",
     "agreement",
     "extraction_audit_rates",
     "instrument_alignment",

@@ -1,4 +1,4 @@
-"""Estimates that put the gaps to the test: on subsets of motions, other decoding, and beside how much was said."""
+"""Estimates that put the gaps to the test: on subsets of motions, other decoding, translated, beside volume."""
 
 import dagster as dg
 
@@ -40,4 +40,14 @@ def decoding_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[
     return write(lake, "decoding_estimates", estimate_contrasts(differences, **settings.estimator.model_dump()))
 
 
-ESTIMATES = [subset_gap_estimates, output_volume, decoding_estimates]
+@estimates_of("translation_contrasts")
+def translation_estimates(lake: dg.ResourceParam[Lake], settings: dg.ResourceParam[Study]) -> dg.MaterializeResult:
+    """What is left of a language gap when all is read in one language, beside a round trip's own effect [paper E.4].
+
+    One row per contrast; none in a study without translated sessions.
+    """
+    (differences,) = read(lake, "from marts.translation_contrasts")
+    return write(lake, "translation_estimates", estimate_contrasts(differences, **settings.estimator.model_dump()))
+
+
+ESTIMATES = [subset_gap_estimates, output_volume, decoding_estimates, translation_estimates]

@@ -118,6 +118,9 @@ def estimate(warehouse: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         "decoding_estimates": estimate_contrasts(
             mart("decoding_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
         ),
+        "translation_estimates": estimate_contrasts(
+            mart("translation_contrasts"), n_resamples=200, seed=1, confidence=0.95, min_clusters=20
+        ),
         "output_volume": output_volume_table(mart("volume_contrasts"), resampling),
         "group_gaps": group_gaps_table(mart("group_similarity"), {"side": None}, "motion", resampling),
         "agreement": agreement_table(mart("ratings"), resampling),

@@ -186,10 +186,13 @@ second_extractor as (
 
 ),
 
--- A continuation's condition names a decoding setting, no prompt.
+-- The condition of a continuation or of a translated session names no prompt.
 prompted as (
 
-    select * from analysed where {{ decoding_part('condition', 'parameter') }} = ''
+    select *
+    from analysed
+    where {{ decoding_part('condition', 'parameter') }} = ''
+        and {{ translation_part('condition', 'kind') }} = ''
 
 ),
 

@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_estimates__translation_estimates') }}
+
+)
+
+select * from final
