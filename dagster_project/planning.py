@@ -138,7 +138,7 @@ class Plan:
             raise StudyError(f"Phase {name!r} is none of extraction.")
         return self._of(name, phase, self.motions)
 
-    def translator(self, name: str, caller: Caller) -> Translator:
+    def translator(self, name: str, caller: Caller) -> Translator[Cell]:
         """What translates in a phase of translation."""
         phase, reference = self._phase(name), self.study.reference_language
         if not isinstance(phase, TranslationPhase):

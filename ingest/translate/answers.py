@@ -1,4 +1,4 @@
-"""The three things that models are asked about a translation [paper B.2], and how their answers are read."""
+"""What models are asked about translations [paper B.2, E.4], and how their answers are read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ingest.run.answer_schema import object_schema, output_limit, schema_for
 from ingest.run.call import CallRequest, Stage
 from ingest.run.templates import check_placeholders, fill, read_template
 from ingest.translate.motions import Cell, TranslationError
+from ingest.translate.passages import Passage
 
 PROMPTS = Path(__file__).with_name("prompts")
 
@@ -29,14 +30,22 @@ SCORES = range(1, 6)
 
 _PLACEHOLDERS = {
     "translate": ("source_language", "target_language", "source_text"),
+    "translate_speech": ("source_language", "target_language", "source_text"),
     "back_translate": ("source_language", "target_text"),
     "adequacy": ("source_language", "target_language", "source_text", "target_text", "back_translation"),
 }
 # Decoding beside the agent's own: a back-translator has its provider's defaults, a judge is at temperature 0.
-_TEMPERATURE: dict[str, dict[str, float]] = {"translate": {}, "back_translate": {}, "adequacy": {"temperature": 0}}
-_MAX_TOKENS = {"translate": 400, "back_translate": 400, "adequacy": 700}
+_TEMPERATURE: dict[str, dict[str, float]] = {
+    "translate": {},
+    "translate_speech": {},
+    "back_translate": {},
+    "adequacy": {"temperature": 0},
+}
+# A speech of five sentences under 50 words takes up to about 1,200 tokens in the scripts that take most.
+_MAX_TOKENS = {"translate": 400, "translate_speech": 3000, "back_translate": 400, "adequacy": 700}
 _SCHEMAS = {
     "translate": object_schema({"translation": {"type": "string"}}),
+    "translate_speech": object_schema({"translation": {"type": "string"}}),
     "back_translate": object_schema({"back_translation": {"type": "string"}}),
     "adequacy": object_schema(
         {
@@ -49,14 +58,17 @@ _SCHEMAS = {
 }
 _STAGES: dict[str, Stage] = {
     "translate": "translation",
+    "translate_speech": "translation",
     "back_translate": "back_translation",
     "adequacy": "adequacy",
 }
 _NAMES = {language.language: language.name for language in languages()}
 
 
-def request_for(task: str, agent: Agent, cell: Cell, source_language: str, back_translation: str = "") -> CallRequest:
-    """The call for a task (translate, back_translate, adequacy) on a cell.
+def request_for(
+    task: str, agent: Agent, wanted: Cell | Passage, source_language: str, back_translation: str = ""
+) -> CallRequest:
+    """The call for a task (translate, back_translate, adequacy) on a cell, or translate_speech on a passage.
 
     Each prompt holds what its task may see and no more: a back-translator sees the translation alone. Raises
     TemplateError for a prompt file that cannot be used, TranslationError for a language without a name.
@@ -65,9 +77,9 @@ def request_for(task: str, agent: Agent, cell: Cell, source_language: str, back_
     check_placeholders(str(PROMPTS / f"{task}.txt"), template, _PLACEHOLDERS[task])
     values = {
         "source_language": _name(source_language),
-        "target_language": _name(cell.language),
-        "source_text": cell.source_text,
-        "target_text": cell.text or "",
+        "target_language": _name(wanted.language),
+        "source_text": wanted.source_text,
+        "target_text": (isinstance(wanted, Cell) and wanted.text) or "",
         "back_translation": back_translation,
     }
     return CallRequest(
@@ -76,7 +88,7 @@ def request_for(task: str, agent: Agent, cell: Cell, source_language: str, back_
         stage=_STAGES[task],
         parameters=_TEMPERATURE[task] | output_limit(agent, _MAX_TOKENS[task]),
         response_schema=schema_for(agent, _SCHEMAS[task]),
-        subject={"motion_id": cell.motion_id, "language": cell.language},
+        subject=wanted.subject,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,11 @@ class Cell:
     @property
     def name(self) -> str:
         return f"{self.motion_id}/{self.language}"
+
+    @property
+    def subject(self) -> Mapping[str, str | int]:
+        """What a call for it is recorded as being about."""
+        return {"motion_id": self.motion_id, "language": self.language}
 
 
 def read_motion_records(path: Path) -> list[MotionRecord]:

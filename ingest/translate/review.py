@@ -28,7 +28,7 @@ class TranslationReport:
 def translate_motions(
     records: Sequence[MotionRecord],
     languages: Sequence[str],
-    translator: Translator,
+    translator: Translator[Cell],
     source_language: str = "en",
     progress: Progress | None = None,
 ) -> tuple[list[MotionRecord], TranslationReport]:

@@ -8,14 +8,15 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ingest.archive.csv_rows import read_csv
 from ingest.archive.lines import LineReader, UnreadableFile, Unusable
 from ingest.run.agents import Agent
-from ingest.run.call import Answer, Caller
+from ingest.run.call import Answer, Caller, CallProblem
 from ingest.translate.answers import read_text, request_for
 from ingest.translate.motions import Cell, TranslationError
+from ingest.translate.passages import Passage
 
 if TYPE_CHECKING:
     import httpx
@@ -28,41 +29,47 @@ _ATTEMPTS = 5
 _LONGEST_WAIT_S = 60.0
 
 
-class Translator(Protocol):
-    """Gives each cell its text, or says why it has none."""
+# What is to be translated: the cells of motions, or the passages of transcripts.
+Wanted = TypeVar("Wanted", Cell, Passage)
+
+
+class Translator(Protocol[Wanted]):
+    """Gives each cell or passage its text, or says why it has none."""
 
     name: str
 
-    def translate(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, str | TranslationError]]:
-        """Each cell with its translation or the reason why it has none, as they come."""
+    def translate(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, str | TranslationError]]:
+        """Each one with its translation or the reason why it has none, as they come."""
         ...
 
 
-class ModelTranslator:
-    """A declared agent, asked through the caller, so that its calls are in the ledger."""
+class ModelTranslator(Generic[Wanted]):
+    """A declared agent, asked through the caller, so that its calls are in the ledger.
 
-    def __init__(self, agent: Agent, caller: Caller, source_language: str) -> None:
+    `task` names the prompt: translate for motions, translate_speech for the passages of transcripts.
+    """
+
+    def __init__(self, agent: Agent, caller: Caller, source_language: str, task: str = "translate") -> None:
         self.name = agent.name
+        self._task = task
         self._agent = agent
         self._caller = caller
         self._source_language = source_language
 
-    def translate(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, str | TranslationError]]:
-        by_place = {(cell.motion_id, cell.language): cell for cell in cells}
-        requests = [request_for("translate", self._agent, cell, self._source_language) for cell in cells]
+    def translate(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, str | TranslationError]]:
+        by_subject = {tuple(one.subject.items()): one for one in wanted}
+        requests = [request_for(self._task, self._agent, one, self._source_language) for one in wanted]
         for request, outcome in self._caller.call_all(requests):
-            cell = by_place[str(request.subject["motion_id"]), str(request.subject["language"])]
-            try:
-                yield (
-                    cell,
-                    (
-                        read_text(outcome.text, "translation")
-                        if isinstance(outcome, Answer)
-                        else TranslationError(str(outcome))
-                    ),
-                )
-            except TranslationError as problem:
-                yield cell, problem
+            yield by_subject[tuple(request.subject.items())], _translation(outcome)
+
+
+def _translation(outcome: Answer | CallProblem) -> str | TranslationError:
+    if not isinstance(outcome, Answer):
+        return TranslationError(str(outcome))
+    try:
+        return read_text(outcome.text, "translation")
+    except TranslationError as problem:
+        return problem
 
 
 class FileTranslator:
@@ -100,7 +107,7 @@ class FileTranslator:
         return texts
 
 
-class GoogleTranslator:
+class GoogleTranslator(Generic[Wanted]):
     """Google Cloud Translation (v2, plain text), with the key from the environment.
 
     Each translation is written to `journal` before it is used, so that none is paid for twice. It owns the retries of
@@ -122,26 +129,26 @@ class GoogleTranslator:
         self._endpoint = endpoint
         self._sleep = sleep
 
-    def translate(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, str | TranslationError]]:
+    def translate(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, str | TranslationError]]:
         """Raises TranslationError when the key or the library is missing and there is something to ask."""
         known = self._known()
-        asked = [cell for cell in cells if _journal_key(cell, self._source_language) not in known]
-        yield from ((cell, text) for cell in cells if (text := known.get(_journal_key(cell, self._source_language))))
+        asked = [one for one in wanted if _journal_key(one, self._source_language) not in known]
+        yield from ((one, text) for one in wanted if (text := known.get(_journal_key(one, self._source_language))))
         if not asked:
             return
         with self._client() as client:
             refusal: TranslationError | None = None
-            for cell in asked:
+            for one in asked:
                 if refusal is None:
                     try:
-                        text = self._ask(client, cell)
+                        text = self._ask(client, one)
                     except TranslationError as problem:
                         refusal = problem
                     else:
-                        self._remember(cell, text)
-                        yield cell, text
+                        self._remember(one, text)
+                        yield one, text
                         continue
-                yield cell, refusal
+                yield one, refusal
 
     def _client(self) -> httpx.Client:
         key = os.environ.get(GOOGLE_KEY)
@@ -156,10 +163,10 @@ class GoogleTranslator:
         # In a header and not in the address, which error messages and logs repeat.
         return httpx.Client(headers={"X-Goog-Api-Key": key}, timeout=60)
 
-    def _ask(self, client: httpx.Client, cell: Cell) -> str:
+    def _ask(self, client: httpx.Client, one: Cell | Passage) -> str:
         import httpx
 
-        body = {"q": cell.source_text, "source": self._source_language, "target": cell.language, "format": "text"}
+        body = {"q": one.source_text, "source": self._source_language, "target": one.language, "format": "text"}
         told = "no attempt was made"
         for attempt in range(_ATTEMPTS):
             wait_s = min(_LONGEST_WAIT_S, 2.0**attempt)
@@ -192,17 +199,17 @@ class GoogleTranslator:
             known[entry["key"]] = entry["text"]
         return known
 
-    def _remember(self, cell: Cell, text: str) -> None:
+    def _remember(self, one: Cell | Passage, text: str) -> None:
         self._journal.parent.mkdir(parents=True, exist_ok=True)
-        entry = {"key": _journal_key(cell, self._source_language), "cell": cell.name, "text": text}
+        entry = {"key": _journal_key(one, self._source_language), "cell": one.name, "text": text}
         with self._journal.open("ab") as journal:
             journal.write(b"\n" + json.dumps(entry, ensure_ascii=False).encode())
             journal.flush()
             os.fsync(journal.fileno())
 
 
-def _journal_key(cell: Cell, source_language: str) -> str:
-    return hashlib.sha256(f"{source_language}\0{cell.language}\0{cell.source_text}".encode()).hexdigest()
+def _journal_key(one: Cell | Passage, source_language: str) -> str:
+    return hashlib.sha256(f"{source_language}\0{one.language}\0{one.source_text}".encode()).hexdigest()
 
 
 def _google_text(response: httpx.Response) -> str:
