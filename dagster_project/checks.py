@@ -118,7 +118,7 @@ def archive_checks(
         _rejects_result(_details(rejects, ~whole_file & core), _details(rejects, ~whole_file & ~core), study),
         _result(
             SESSIONS_COMPLETE,
-            _details(integrity, pc.field("rule") == "missing_turns"),
+            _details(integrity, pc.field("rule").isin(["missing_turns", "said_incomplete"])),
             error if study.incomplete_sessions == "refuse" else warning,
             remedy=_OF_INCOMPLETE_SESSIONS[study.incomplete_sessions],
         ),

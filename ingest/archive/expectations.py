@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,8 +28,8 @@ def check_sessions(
 ) -> list[Finding]:
     """Sessions that are not complete, and sessions that share one motion × language × condition × repeat.
 
-    By the template a session is complete when it has all its turns. Without one (it is empty) only the session itself
-    can say so: it is complete unless its status is partial or failed, or it has no turn.
+    A session is complete when it has all turns of the template (or any turn, where the template is empty) and does not
+    say itself that it is partial or failed: one whose model changed half-way has all its turns too.
     """
     spoken = {turn.key[0] for turn in turns.kept()}
     findings = []
@@ -37,10 +38,9 @@ def check_sessions(
         session_id = session.key[0]
         cells[session_order(session)[:-1]].append(session)
         status = session.values["status"]
-        if not template and (status in ("partial", "failed") or session_id not in spoken):
-            why = f"is {status}" if session_id in spoken else "has no turn"
+        if not template and session_id not in spoken:
             findings.append(
-                Finding("missing_turns", session_id, None, f"Session {session_id} ({session.place}) {why}.")
+                Finding("missing_turns", session_id, None, f"Session {session_id} ({session.place}) has no turn.")
             )
         missing = [
             turn.turn_index
@@ -63,6 +63,9 @@ def check_sessions(
                     f"turns; {_turns(missing)} {'is' if len(missing) == 1 else 'are'} missing.{hint}",
                 )
             )
+        elif status in ("partial", "failed") and session_id in spoken:
+            detail = f"Session {session_id} ({session.place}) is {status}, as it says{_own_reason(session)}."
+            findings.append(Finding("said_incomplete", session_id, None, detail))
     for sharing in cells.values():
         if len(sharing) > 1:
             values = sharing[0].values
@@ -133,6 +136,12 @@ def notes(
         for code, sentence, names in found
         if names
     )
+
+
+def _own_reason(session: Record) -> str:
+    """What a run wrote beside the status."""
+    reason = json.loads(session.values["extra"] or "{}").get("status_reason")
+    return f": {reason.rstrip('.')}" if isinstance(reason, str) else ""
 
 
 def _turns(indices: Sequence[int]) -> str:

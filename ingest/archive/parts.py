@@ -58,12 +58,12 @@ def find_parts(archive: Path) -> list[Part]:
         raise ArchiveError(archive, "does not exist", "Give the directory that holds the archive's files")
     if not archive.is_dir():
         raise ArchiveError(archive, "is not a directory", "Give the directory that holds the archive's files")
-    own = _part(archive)
+    own = _part(archive, archive.resolve().name)
     try:
         directories = sorted(path for path in archive.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError as error:
         raise ArchiveError.from_os_error(archive, error) from error
-    nested = [part for path in directories if (part := _part(path)) is not None]
+    nested = [part for path in directories if (part := _part(path, path.name)) is not None]
     if own is not None and nested:
         raise ArchiveError(
             archive,
@@ -94,12 +94,12 @@ def files_not_read(archive: Path, parts: Sequence[Part]) -> list[str]:
     )
 
 
-def _part(directory: Path) -> Part | None:
+def _part(directory: Path, name: str) -> Part | None:
     files = {table: path for table, name in KNOWN_FILES.items() if (path := _known_file(directory, name)) is not None}
     if not files:
         return None
     others = sorted(path.name for path in directory.iterdir() if _is_data(path) and not _is_one_of(path, files))
-    return Part(_slug(directory.resolve().name), directory, files, tuple(others))
+    return Part(_slug(name), directory, files, tuple(others))
 
 
 def _is_data(path: Path) -> bool:

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 # What the rules look at beyond a record's key.
 _RULE_COLUMNS = {
-    "sessions": ("motion_id", "language", "condition", "repeat", "role_mapping", "status"),
+    "sessions": ("motion_id", "language", "condition", "repeat", "role_mapping", "status", "extra"),
     "turns": ("phase", "role", "side", "agent"),
 }
 _BATCH_ROWS = 4096

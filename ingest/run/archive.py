@@ -33,7 +33,8 @@ def write_archive(
 
     `dest` becomes a symbolic link to a directory beside it, so that a reader sees all of the old files or all of the
     new ones. Debates that wait are left out; partial and failed ones are kept with `status_code` and `status_reason`.
-    `motions` are records of the archive format; without them they are taken from the debates.
+    `motions` are records of the archive format; without them they are taken from the debates. With an empty list the
+    archive has no motions file, because another part holds them.
 
     Raises ArchiveInTheWay when `dest` is something that this function did not make.
     """
@@ -42,8 +43,9 @@ def write_archive(
             f"{dest} exists and was not written by a run. Move it, or name another archive in the study."
         )
     begun = [debate for debate in debates if debate.status != "waiting"]
+    listed = list(motions) if motions is not None else _motions(debate.planned for debate in debates)
     records = {
-        "motions": list(motions) if motions is not None else _motions(debate.planned for debate in debates),
+        **({"motions": listed} if listed else {}),
         "sessions": [_session(debate, ledger, source) for debate in begun],
         "turns": [_turn(debate, turn) for debate in begun for turn in debate.turns],
     }

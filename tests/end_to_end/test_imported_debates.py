@@ -115,7 +115,7 @@ def test_debates_keep_their_own_shape(foreign: Workplace, told: str) -> None:
 def test_contrasts_that_lack_a_pairing_are_refused_in_words(foreign: Workplace, told: str) -> None:
     assert foreign.query("select count(*) from marts.gap_estimates") == [(0,)]
     assert "No motion has debates in both de and en, so there is no language gap of de" in told
-    assert "Session short (sessions.jsonl line 3 of part foreign) is partial." in told
+    assert "Session short (sessions.jsonl line 3 of part foreign) is partial, as it says." in told
 
 
 def test_agents_and_orders_of_speaking_are_compared_over_debates(foreign: Workplace, told: str) -> None:

@@ -85,6 +85,16 @@ def test_a_session_with_seven_turns_is_a_finding_that_lists_the_missing_one(
     assert "turns 1, 2, 8 are missing." in loaded.rows("integrity")[1]["detail"]
 
 
+def test_a_session_that_says_itself_that_it_is_partial_is_a_finding_with_its_reason(
+    archive: ArchiveBuilder, load: Load
+) -> None:
+    archive.add_session("S1", turns=range(1, 9), status="partial", status_reason="agent_a spoke as x-1 and as x-2.")
+    archive.add_session("S2", turns=range(1, 9), repeat=2)
+    [finding] = load(archive).rows("integrity")
+    assert (finding["rule"], finding["session_id"]) == ("said_incomplete", "S1")
+    assert finding["detail"].endswith(" is partial, as it says: agent_a spoke as x-1 and as x-2.")
+
+
 def test_two_different_sessions_with_one_id_are_both_rejected(complete: ArchiveBuilder, load: Load) -> None:
     complete.add("sessions", session("S1", condition="diversity"))
     loaded = load(complete)

@@ -67,11 +67,11 @@ final as (
         sessions.started_at,
         sessions.finished_at,
 
+        -- A session whose model changed half-way has all its turns, and says itself that it is partial.
         study.incomplete_sessions = 'include'
-            or if(
-                study.protocol = 'free',
-                coalesce(turn_counts.n_turns, 0) > 0 and coalesce(sessions.status, 'complete') = 'complete',
-                coalesce(turn_counts.n_turns = complete.n_turns, false)
+            or (
+                coalesce(sessions.status, 'complete') = 'complete'
+                and coalesce(turn_counts.n_turns, 0) >= if(study.protocol = 'free', 1, complete.n_turns)
             ) as in_analysis,
 
         sessions.extra,
