@@ -30,9 +30,9 @@ def read_until(stop: Path, warehouse: Path, outcome: Path, keep_open: bool) -> N
                 while keep_open and not stop.exists():
                     # An open connection keeps the build that it opened, however many are published meanwhile.
                     assert connection.sql(SEEN).fetchall()[0] == seen[-1]
-                    time.sleep(1)
+                    time.sleep(4)
             # Twenty readers that never pause would leave nothing for the study that they watch.
-            time.sleep(1)
+            time.sleep(4)
     except Exception as failure:
         error = repr(failure)
     outcome.write_text(json.dumps({"error": error, "seen": [list(map(str, row)) for row in seen]}))
