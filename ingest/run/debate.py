@@ -20,7 +20,7 @@ from ingest.run.call import (
     ProviderHalted,
 )
 from ingest.run.caller import LedgerCaller, workers_for
-from ingest.run.ledger import Ledger
+from ingest.run.ledger import Ledger, LedgerReader
 from ingest.run.planned import PlannedSession
 
 Render = Callable[[PlannedSession, int, Sequence[str]], str]
@@ -153,7 +153,9 @@ def hold_debates(
     return DebateReport(debates, caller.halts, next(iter(over_budget), None))
 
 
-def debate_in_ledger(planned: PlannedSession, agents: Mapping[str, Agent], render: Render, ledger: Ledger) -> Debate:
+def debate_in_ledger(
+    planned: PlannedSession, agents: Mapping[str, Agent], render: Render, ledger: Ledger | LedgerReader
+) -> Debate:
     """What the ledger holds of a planned debate. Makes no call."""
 
     def answered(request: CallRequest) -> Answer:

@@ -1,7 +1,8 @@
-"""The ledger as Parquet tables that people can query, written beside a run without disturbing it."""
+"""The ledger and the debates in it as Parquet tables that people can query, written without disturbing a run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.parquet import RowWriter
+from ingest.run.debate import Debate
 from ingest.run.ledger import read_ledger
 
 _TIME = pa.timestamp("us", tz="UTC")
@@ -71,6 +73,21 @@ CALLS_SCHEMA = pa.schema(
     ]
 )
 
+DEBATES_SCHEMA = pa.schema(
+    [
+        _field("phase", pa.string(), nullable=False),
+        _field("session_id", pa.string(), nullable=False),
+        _field("motion_id", pa.string(), nullable=False),
+        _field("language", pa.string(), nullable=False),
+        _field("condition", pa.string(), nullable=False),
+        _field("repeat", pa.int32(), nullable=False),
+        _field("status", pa.string(), nullable=False),
+        _field("n_turns", pa.int32(), nullable=False),
+        _field("code", pa.string()),
+        _field("reason", pa.string()),
+    ]
+)
+
 _RUNS = "select run_id, study, purpose, started_at, finished_at, ending, spending_cap, litellm_version from runs"
 _CALLS = """
     select attempt_id, run_id, key, try, stage, provider, endpoint, agent, model, model_reported, repeat, session_id,
@@ -110,6 +127,38 @@ def export_ledger(ledger: Path, directory: Path) -> tuple[int, int]:
     finally:
         db.close()
     return counts[0], counts[1]
+
+
+_ASKED = ("session_id", "motion_id", "language", "condition", "repeat")
+
+
+def export_debates(debates: Iterable[tuple[str, Debate]], directory: Path) -> int:
+    """Writes `debates.parquet`, one row per planned debate and phase with what has become of it; returns how many."""
+    directory.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with RowWriter(directory / "debates.parquet", DEBATES_SCHEMA) as writer:
+        for phase, debate in debates:
+            planned = debate.planned
+            row = {
+                name: getattr(planned, name) for name in ("session_id", "motion_id", "language", "condition", "repeat")
+            }
+            became = {
+                "status": debate.status,
+                "n_turns": len(debate.turns),
+                "code": debate.code,
+                "reason": debate.reason,
+            }
+            writer.add({"phase": phase} | row | became, size=300)
+            count += 1
+    return count
+
+
+def write_no_ledger(directory: Path) -> None:
+    """The three tables without a row: nothing was generated here."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, schema in (("calls", CALLS_SCHEMA), ("runs", RUNS_SCHEMA), ("debates", DEBATES_SCHEMA)):
+        with RowWriter(directory / f"{name}.parquet", schema):
+            pass
 
 
 def _typed(kind: pa.DataType, value: Any) -> Any:

@@ -263,8 +263,7 @@ class Ledger:
     def last_failure(self, session_id: str, turn_index: int) -> tuple[str, str] | None:
         """Code and reason of the last attempt at a turn, None when there was none or it was answered."""
         with self._reading, _told(self.path):
-            row = self._reader.execute(_LAST_ATTEMPT, (session_id, turn_index)).fetchone()
-        return None if row is None or row[0] in ("answered", "set_aside") else (row[1], row[2])
+            return last_failure_of(self._reader, session_id, turn_index)
 
     def started_at(self, attempt_id: int) -> str:
         """When an attempt left."""
@@ -338,6 +337,41 @@ def read_ledger(path: Path) -> sqlite3.Connection:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
         _check_layout(db, path)
     return db
+
+
+class LedgerReader:
+    """A ledger opened to look at, while a run may be writing it. One thread at a time.
+
+    Raises LedgerError when there is no ledger.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = read_ledger(path)
+
+    def __enter__(self) -> LedgerReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def answer(self, key: str) -> Answer | None:
+        """See `Ledger.answer`."""
+        with _told(self.path):
+            return answer_of(self._db, key)
+
+    def last_failure(self, session_id: str, turn_index: int) -> tuple[str, str] | None:
+        """See `Ledger.last_failure`."""
+        with _told(self.path):
+            return last_failure_of(self._db, session_id, turn_index)
+
+
+def last_failure_of(db: sqlite3.Connection, session_id: str, turn_index: int) -> tuple[str, str] | None:
+    """Code and reason of the last attempt at a turn in an open ledger, None when there was none or it was answered."""
+    row = db.execute(_LAST_ATTEMPT, (session_id, turn_index)).fetchone()
+    return None if row is None or row[0] in ("answered", "set_aside") else (row[1], row[2])
 
 
 def answer_of(db: sqlite3.Connection, key: str) -> Answer | None:
