@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dagster_project.generating import Outcome
 from dagster_project.study import Study
 from ingest.archive import SnapshotReport, TableCounts
 from ingest.archive.parts import KNOWN_FILES
@@ -77,12 +78,31 @@ SOURCE_READ = dg.AssetCheckSpec(
 CLAIMS_PLACED = dg.AssetCheckSpec(
     "claims_placed", asset="imported_archive", description="Every claim of the source is in a turn."
 )
+MOTIONS_TRANSLATED = dg.AssetCheckSpec(
+    "motions_translated",
+    asset="motion_translations",
+    description="Every motion has a text and a review in each language.",
+)
+DEBATES_COMPLETE = dg.AssetCheckSpec(
+    "debates_complete",
+    asset="debates",
+    description="Every planned debate has all its turns, of one model build a seat.",
+)
+SPEECHES_EXTRACTED = dg.AssetCheckSpec(
+    "speeches_extracted", asset="extractions", description="Every speech was put to every extractor."
+)
 ANSWERS_PARSED = dg.AssetCheckSpec(
     "answers_parsed", asset="argument_units", description="Every extractor answer holds argument units."
 )
 JUDGMENTS_PARSED = dg.AssetCheckSpec(
     "judgments_parsed", asset="judgments", description="Every judge's answer says what it was asked for."
 )
+
+
+def work_done(check: dg.AssetCheckSpec, outcomes: Collection[Outcome]) -> dg.AssetCheckResult:
+    """Whether paid work is all done; what is left is told with the command that goes on, and stops nothing."""
+    left = [outcome.line for outcome in outcomes if not outcome.is_complete]
+    return _result(check, left, dg.AssetCheckSeverity.WARN)
 
 
 def archive_checks(

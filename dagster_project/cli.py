@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from dagster_project.audit import AuditError, draw_audit, import_labels
@@ -55,6 +56,22 @@ def main(arguments: list[str] | None = None) -> int:
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
+    generate = commands.add_parser("generate", help="hold the study's debates, going on where an earlier run ended")
+    generate.add_argument("--restart-partial", action="store_true", help="begin debates anew that were broken off")
+    extract = commands.add_parser("extract", help="take the study's debates apart by its extractors")
+    translate = commands.add_parser("translate", help="translate the study's motions, and have translations reviewed")
+    translate.add_argument("--export-triage", type=Path, metavar="CSV", help="only write out what people decide on")
+    translate.add_argument("--import-triage", type=Path, metavar="CSV", help="only take people's decisions in")
+    translate.add_argument("--lock", action="store_true", help="only close the set of translations")
+    for paid in (generate, extract, translate):
+        paid.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
+        paid.add_argument(
+            "--spending-cap", type=_dollars, metavar="USD", help="stop before the study has cost more than this"
+        )
+        paid.add_argument("--yes", action="store_true", help="do not ask before the first call")
+    sentences = commands.add_parser("sentences", help="take an archive's speeches apart by sentence, without a model")
+    sentences.add_argument("source", type=Path, metavar="ARCHIVE", help="an archive, or a part of one")
+    sentences.add_argument("to", type=Path, help="the folder of the new part")
     bring = commands.add_parser("import", help="bring other people's transcripts into a study of their own")
     bring.add_argument("mapping", help="a ready mapping, or a mapping's .yaml file")
     bring.add_argument("source", type=Path, help="the folder or file of the transcripts")
@@ -90,6 +107,10 @@ def _command(options: argparse.Namespace) -> int:
         return _dbt(options.dbt_arguments)
     if options.command == "plan":
         return _plan(options.phase, options.lock)
+    if options.command in ("generate", "extract", "translate"):
+        return _paid(options)
+    if options.command == "sentences":
+        return _sentences(options.source, options.to)
     if options.command == "draw-audit":
         return _draw_audit(options)
     if options.command == "import-labels":
@@ -226,6 +247,55 @@ def _plan(phases: list[str] | None, lock: bool) -> int:
     for grid in plan.lock_all(phases) if lock else ():
         print(f"Locked: phase {grid.phase}, {len(grid.items)} items, digest {grid.digest[:12]}.")
     return 0
+
+
+def _paid(options: argparse.Namespace) -> int:
+    """Work that calls models: what it takes first, then each piece of it as it ends. 0 when all of it is there."""
+    from dagster_project.generating import Work, triage
+    from dagster_project.plan_report import plan_report
+    from dagster_project.planning import plan_of
+    from dagster_project.settings import settings
+    from dagster_project.terminal import Bar
+
+    plan = plan_of(settings)
+    work = Work(plan, resolve_lake(settings.lake), Bar, options.spending_cap, study=options.study or settings.name)
+    phases = work.phases(options.command, options.phase)
+    if options.command == "translate" and (options.export_triage or options.import_triage or options.lock):
+        for phase in phases:
+            told = triage(plan, phase, export=options.export_triage, imported=options.import_triage, lock=options.lock)
+            print("\n".join(told))
+        return 0
+    print(plan_report(plan, phases))
+    if not options.yes and sys.stdin.isatty() and input("\nGo on? [y/N] ").strip().lower() not in ("y", "yes"):
+        return 1
+    is_complete = True
+    outcomes = {
+        "generate": lambda: work.generate(phases, restart_partial=options.restart_partial),
+        "extract": lambda: work.extract(phases),
+        "translate": lambda: work.translate(phases),
+    }[options.command]()
+    for outcome in outcomes:
+        print(outcome.line, flush=True)
+        is_complete &= outcome.is_complete
+    return 0 if is_complete else 1
+
+
+def _sentences(source: Path, dest: Path) -> int:
+    from ingest.extract import extract_sentences, read_speeches
+
+    count = extract_sentences(read_speeches(Path(_absolute(str(source)))), Path(_absolute(str(dest))))
+    print(f"{dest / 'extractions.jsonl'}: {count:,} speeches taken apart by sentence.")
+    return 0
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of dollars; write 25 or 2.50")
+    return amount
 
 
 def _ui() -> int:

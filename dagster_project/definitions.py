@@ -2,7 +2,17 @@
 
 import dagster as dg
 
-from dagster_project.assets import archive, diagnostics, estimates, groups, imports, instruments, vectors, warehouse
+from dagster_project.assets import (
+    archive,
+    diagnostics,
+    estimates,
+    generation,
+    groups,
+    imports,
+    instruments,
+    vectors,
+    warehouse,
+)
 from dagster_project.automation import archive_watch
 from dagster_project.console import terminal
 from dagster_project.lake import resolve_lake
@@ -26,10 +36,21 @@ whole_archive = archive.archive.map_asset_specs(
     lambda spec: spec.merge_attributes(deps=[asset.key for asset in importing])
 )
 
+# A study that makes its own debates has assets that cost money, so nothing else asks for them.
+generating = [generation.motion_translations, generation.debates, generation.extractions] if settings.generation else []
+spending = dg.AssetSelection.assets(*generating) if generating else dg.AssetSelection.keys()
+spending_jobs = (
+    [dg.define_asset_job("generate_study", spending, description="Makes the study's debates. Costs money.")]
+    if generating
+    else []
+)
+
 definitions = dg.Definitions(
     assets=[
         archive.study,
         *importing,
+        *generating,
+        generation.ledger,
         archive.archive_part,
         whole_archive,
         archive.argument_units,
@@ -49,11 +70,12 @@ definitions = dg.Definitions(
     jobs=[
         dg.define_asset_job(
             "whole_study",
-            everything - reading,
+            everything - reading - spending,
             description="From archive files to the published warehouse; reads whichever parts are new or changed.",
             tags={ONE_AT_A_TIME: "true"},
         ),
         dg.define_asset_job("read_archive", reading, description="Reads one part of the archive."),
+        *spending_jobs,
     ],
     sensors=[archive_watch],
     # As on the command line. A process a step would start two dozen times, and each start takes longer than most steps.

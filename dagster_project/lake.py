@@ -17,6 +17,9 @@ from pathlib import Path
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 LAKE_VARIABLE = "REPRISE_LAKE"
 
+# What a run that calls models shows of itself, apart from what the marts are built from.
+LIVE_LEDGER = "live_ledger"
+
 # Readers that opened an earlier build keep it after it is unlinked; a few are kept on disk for whoever compares builds.
 KEPT_BUILDS = 3
 
@@ -67,6 +70,12 @@ class Lake:
     def warehouse(self) -> Path:
         """The symbolic link that people open: the newest published file."""
         return self.root / "warehouse.duckdb"
+
+    @property
+    def live_ledger(self) -> Path | None:
+        """The small database in which a run that calls models shows where it stands; None when none ever did."""
+        link = self._link(LIVE_LEDGER)
+        return link.resolve() / "ledger.duckdb" if link.exists() else None
 
     @property
     def published(self) -> Path:

@@ -131,6 +131,10 @@ class Plan:
         phases = [(name, self._phase(name)) for name in names or self.generation.phases]
         return [self.lock(name) for name, phase in phases if isinstance(phase, DebatePhase | DecodingPhase)]
 
+    def locked(self) -> list[Grid]:
+        """The grids that have been locked so far: what has been asked for."""
+        return read_locks(self.locks)
+
     def sessions_of(self, name: str) -> list[PlannedSession]:
         """The debates that an extraction phase takes apart again."""
         phase = self._phase(name)

@@ -16,7 +16,16 @@ from dagster_project.lake import Lake
 PUBLISHED_SCHEMAS = ("marts", "reports")
 
 # What the marts are built from, and what the reports add, by their names in the lake.
-BUILT_FROM = ("study", "archive", "argument_units", "max_prior_pairs", "null_maxima", "judgments", "pair_scores")
+BUILT_FROM = (
+    "study",
+    "archive",
+    "argument_units",
+    "max_prior_pairs",
+    "null_maxima",
+    "judgments",
+    "pair_scores",
+    "ledger",
+)
 ESTIMATES = (
     "gap_estimates",
     "group_gaps",

@@ -56,7 +56,7 @@ def test_the_graph_reads_like_the_story(graph: AssetGraph) -> None:
         "publish",
     }
     assert groups["study"] == {"study"}
-    assert groups["archive"] == {"archive_part", "archive", "argument_units"}
+    assert groups["archive"] == {"archive_part", "archive", "argument_units", "ledger"}
     encoders = {"vectors/multilingual_e5_small", "vectors/use_multilingual_v3"}
     assert groups["vectors"] == encoders | {"max_prior_pairs", "null_maxima"}
     assert groups["instruments"] == {"judgments", "pair_scores"}

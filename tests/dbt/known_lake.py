@@ -19,6 +19,7 @@ from embeddings.schemas import ENCODERS, NULL_MAXIMA, PAIRS
 from ingest import reference
 from ingest.archive.schemas import ARCHIVE_SCHEMAS, REJECTS_SCHEMA
 from ingest.parse.schemas import ARGUMENTS_SCHEMA, EXTRACTION_PARSES_SCHEMA
+from ingest.run.export import write_no_ledger
 from tests.dbt.known_instruments import write_instruments
 
 AGENTS = {"pro_1": "claude", "con_1": "gpt-5.5", "pro_2": "mistral", "con_2": "deepseek"}
@@ -119,6 +120,7 @@ def write_lake(root: Path) -> KnownLake:
     _write_pairs(lake)
     _write_null_maxima(lake)
     write_instruments(root, study.encoders)
+    write_no_ledger(root / "ledger" / "current")
     return lake
 
 

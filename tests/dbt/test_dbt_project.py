@@ -132,6 +132,7 @@ def test_every_source_names_the_asset_that_writes_it(built: Built) -> None:
         "null_maxima": ["null_maxima"],
         "judgments": ["judgments"],
         "pair_scores": ["pair_scores"],
+        "ledger": ["ledger"],
     }
 
 

@@ -141,11 +141,15 @@ def error(status: int, body: Any, **headers: str) -> Reply:
 
 
 class ProviderServer:
-    """Serves in a thread while the `with` block runs. `replies[provider]` are sent first, one a request."""
+    """Serves in a thread while the `with` block runs.
+
+    `replies[provider]` are sent first, one a request; then what `default` says.
+    """
 
     def __init__(self, latency_s: float = 0.0, port: int = 0, remember: bool = True) -> None:
         self.latency_s = latency_s
         self.replies: defaultdict[str, deque[Reply | Callable[[Seen], Reply]]] = defaultdict(deque)
+        self.default: Callable[[Seen], Reply] = answer
         self.seen: list[Seen] = []
         self.in_flight = 0
         self.most_in_flight: defaultdict[str, int] = defaultdict(int)
@@ -206,7 +210,7 @@ class ProviderServer:
         self.most_in_flight[seen.provider] = max(self.most_in_flight[seen.provider], self._by_provider[seen.provider])
         try:
             waiting = self.replies[seen.provider]
-            reply = waiting.popleft() if waiting else answer
+            reply = waiting.popleft() if waiting else self.default
             reply = reply(seen) if callable(reply) else reply
             await asyncio.sleep(reply.delay_s or self.latency_s)
         finally:

@@ -1,0 +1,9 @@
+with
+
+final as (
+
+    select * from {{ ref('stg_ledger__debates') }}
+
+)
+
+select * from final
