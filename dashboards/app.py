@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dagster_project.lake import resolve_lake
 from dashboards import text, warehouse
 
 # With no icon of its own the browser tab takes the page's, which Streamlit fetches from a server on the internet.
@@ -16,6 +17,7 @@ st.set_page_config(page_title="Reprise", page_icon=str(Path(__file__).with_name(
 
 overview = st.Page("views/overview.py", title="Overview", icon=":material/database:", default=True)
 sql = st.Page("views/sql.py", title="SQL", icon=":material/terminal:")
+runs = st.Page("views/runs.py", title="Runs", icon=":material/cloud_sync:")
 results = [
     st.Page("views/language_gaps.py", title="Language gaps", icon=":material/language:"),
     st.Page("views/condition_effects.py", title="Condition effects", icon=":material/tune:"),
@@ -29,8 +31,8 @@ reading = [
     st.Page("views/transcripts.py", title="Transcripts", icon=":material/article:"),
     st.Page("views/pairs.py", title="Pair explorer", icon=":material/compare_arrows:"),
 ]
-# These two say what a warehouse without sessions does hold: its rejects and its tables.
-PAGES_WITHOUT_SESSIONS = (overview, sql)
+# These say what a warehouse without sessions does hold: its rejects, its tables and its calls.
+PAGES_WITHOUT_SESSIONS = (overview, sql, runs)
 
 
 def snapshot_footer() -> None:
@@ -48,10 +50,14 @@ def snapshot_footer() -> None:
         )
 
 
-page = st.navigation({"Warehouse": [overview, sql], "Results": results, "Reading": reading})
+page = st.navigation({"Warehouse": [overview, sql, runs], "Results": results, "Reading": reading})
 st.html(text.STYLE)
 st.title(page.title)
 try:
+    # The first run of a study is watched before there is a warehouse.
+    if page == runs and not warehouse.is_published() and resolve_lake().live_ledger:
+        page.run()
+        st.stop()
     warehouse.pin(warehouse.current_snapshot())
     snapshot_footer()
     if not warehouse.query("session_count").column("sessions")[0]:

@@ -114,6 +114,20 @@ def current_snapshot() -> Snapshot:
     return Snapshot(path, f"{path}:{stat.st_mtime_ns}:{stat.st_size}")
 
 
+def is_published() -> bool:
+    """Whether the lake holds a warehouse."""
+    return resolve_lake().warehouse.exists()
+
+
+def newest_ledger() -> Snapshot:
+    """Where the marts of calls and runs are newest: what a run shows while it goes on, else the published file."""
+    shown = resolve_lake().live_ledger
+    if shown is None:
+        return current_snapshot()
+    stat = shown.stat()
+    return Snapshot(shown, f"{shown}:{stat.st_mtime_ns}:{stat.st_size}")
+
+
 def pin(snapshot: Snapshot) -> None:
     """Make `snapshot` the one that every `query` of this page run reads."""
     st.session_state[_SNAPSHOT_KEY] = snapshot

@@ -16,6 +16,7 @@ GENERATOR = PROJECT_ROOT / "tests" / "dashboards" / "synthetic_warehouse.py"
 PAGES = {
     "": "Overview",
     "sql": "SQL",
+    "runs": "Runs",
     "language_gaps": "Language gaps",
     "condition_effects": "Condition effects",
     "agents_and_turns": "Agents and turns",
@@ -31,6 +32,7 @@ PAGES = {
 LAST_WORDS = {
     "Overview": "dbt version",
     "SQL": "meta.build",
+    "Runs": "compare them with its bill",
     "Language gaps": "The spread of the paired differences",
     "Condition effects": "Positive = the gap narrows",
     "Agents and turns": "Each point is the mean over motions",

@@ -18,6 +18,7 @@ APP = Path(warehouse.__file__).parent / "app.py"
 VIEWS = (
     "overview",
     "sql",
+    "runs",
     "language_gaps",
     "condition_effects",
     "agents_and_turns",

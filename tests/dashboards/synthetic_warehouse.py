@@ -144,6 +144,23 @@ create table marts.rejects (
     part varchar, file varchar, line bigint, table_name varchar, record_id varchar, reason varchar, detail varchar,
     raw_line varchar
 );
+create table marts.calls (
+    attempt_id bigint, run_id bigint, key varchar, attempt integer, stage varchar, provider varchar, endpoint varchar,
+    agent varchar, model_requested varchar, model_reported varchar, repeat integer, session_id varchar,
+    turn_index integer, subject varchar, started_at timestamptz, finished_at timestamptz, latency_s double,
+    outcome varchar, code varchar, reason varchar, status integer, finish_reason varchar, input_tokens bigint,
+    output_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, reasoning_tokens bigint,
+    may_be_paid boolean, cost_usd decimal(18, 9), worst_case_usd decimal(18, 9), request_sha256 varchar,
+    response_sha256 varchar, response_headers varchar, failed_response varchar
+);
+create table marts.runs (
+    run_id bigint, study varchar, purpose varchar, started_at timestamptz, finished_at timestamptz, ending varchar,
+    spending_cap_usd decimal(18, 9), litellm_version varchar
+);
+create table marts.planned_debates (
+    phase varchar, session_id varchar, motion_id varchar, language varchar, condition varchar, repeat integer,
+    status varchar, n_turns integer, code varchar, reason varchar
+);
 comment on table marts.sessions is 'Debates. One row per session.';
 comment on column marts.sessions.session_id is 'Identifier of the debate.';
 comment on table marts.gap_estimates is 'Contrasts with bootstrap intervals. One row per contrast.';
@@ -174,6 +191,29 @@ insert into marts.encoders values
      true, 384, 'cpu', map {}, 12000, 3, 'r1'),
     ('use-multilingual-v3', 'bbbb2222', 'usem3', 'use-multilingual-v3', 'r1', '', 'float32', 32, 256, true, 512,
      'cpu', map {}, 12000, 11, 'r1');
+"""
+
+CALL_ROWS = """
+insert into marts.runs values
+    (1, 'synthetic', 'generate', now() - interval 2 hours, now() - interval 1 hour, 'halted', 25, '1.110.2'),
+    (2, 'synthetic', 'extract', now() - interval 1 hour, now() - interval 30 minutes, 'finished', null, '1.110.2');
+insert into marts.calls
+select place, if(place <= 60, 1, 2), format('key{}', place), 1, if(place <= 60, 'debate', 'extraction'),
+    if(place % 2 = 0, 'openai', 'vllm'), 'http://localhost/v1', if(place % 2 = 0, 'gpt-5.5', 'llama-4-scout'),
+    'model', 'model-0101', 1, format('S0001-en-baseline-r{}', place % 8), place % 8 + 1, '{}',
+    now() - interval 2 hours, now() - interval 1 hour, 1 + place / 20,
+    if(place % 12 = 5, 'transient', if(place = 60, 'halted', 'answered')),
+    if(place % 12 = 5, 'rate_limited', if(place = 60, 'credit_exhausted', null)),
+    if(place % 12 = 5, 'Too many requests.', if(place = 60, 'The credit is used up.', null)),
+    if(place % 12 = 5, 429, if(place = 60, 402, 200)), 'stop', 1200, 300, 200, null, 40, place % 12 <> 5,
+    if(place % 2 = 0, 0.0123, null), 0.1, 'aa', 'bb', '{}',
+    if(place % 12 = 5 or place = 60, '{"error": {"message": "no"}}', null)
+from range(1, 101) places(place);
+insert into marts.planned_debates
+select 'baseline', format('S{:04d}-en-baseline-r1', place), format('S{:04d}', place), 'en', 'baseline', 1,
+    ['complete', 'complete', 'partial', 'waiting'][place % 4 + 1], [8, 8, 3, 0][place % 4 + 1],
+    [null, null, 'credit_exhausted', 'not_reached'][place % 4 + 1], null
+from range(1, 13) places(place);
 """
 
 BUILD_ROW = """
@@ -522,6 +562,7 @@ def build_warehouse(path: Path, scale: int = 1, *, digest: str = "synthetic", mo
     with duckdb.connect(str(path)) as connection:
         connection.execute(SCHEMA)
         connection.execute(REFERENCE_ROWS)
+        connection.execute(CALL_ROWS)
         connection.execute(BUILD_ROW.format(digest=digest))
         connection.execute("create temp table speech as from read_csv(?, header = true)", [str(SPEECHES)])
         connection.execute(MOTIONS.format(n_motions=n_motions))

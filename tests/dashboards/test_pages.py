@@ -22,7 +22,7 @@ from tests.dashboards.conftest import APP, MARKER, VIEWS, snapshot_of
 from tests.dashboards.elements import elements, html_bodies, page_text, read_html
 
 SECONDS_PER_PAGE = 2.0
-VIEWS_OF_RESULTS = tuple(view for view in VIEWS if view not in ("overview", "sql"))
+VIEWS_OF_RESULTS = tuple(view for view in VIEWS if view not in ("overview", "sql", "runs"))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -60,6 +60,7 @@ def test_a_page_on_a_file_that_is_no_database_says_what_to_do(view: str, open_pa
     ("view", "relation"),
     [
         ("overview", "marts.rejects"),
+        ("runs", "marts.planned_debates"),
         ("language_gaps", "marts.gap_estimates"),
         ("condition_effects", "marts.study"),
         ("agents_and_turns", "marts.turn_similarity"),
