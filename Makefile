@@ -34,6 +34,11 @@ help: ## show this list
 	$(PIP) --editable '.[dev,encoders,generate]'
 	@touch $@
 
+.venv/.installed-generate: .venv/.installed
+	@echo "Installing the extra generate (litellm) …"
+	$(PIP) --editable '.[generate]'
+	@touch $@
+
 .PHONY: demo
 demo: .venv/.installed ## set everything up, run the sample study, print the language gaps
 	@$(MAKE) --no-print-directory run gaps
@@ -50,6 +55,16 @@ run: .venv/.installed ## materialize a study: STUDY=name-or-file ARCHIVE=folder 
 .PHONY: plan
 plan: .venv/.installed ## show calls, tokens and cost of generating a study's debates: STUDY=name-or-file
 	@$(REPRISE) plan
+
+.PHONY: translate generate extract
+translate: .venv/.installed-generate ## translate a study's motions and have that reviewed (costs money): STUDY=name-or-file
+	@$(REPRISE) translate $(if $(PHASE),--phase "$(PHASE)") $(if $(CAP),--spending-cap "$(CAP)")
+
+generate: .venv/.installed-generate ## hold a study's debates (costs money): STUDY=name-or-file PHASE=name CAP=dollars
+	@$(REPRISE) generate $(if $(PHASE),--phase "$(PHASE)") $(if $(CAP),--spending-cap "$(CAP)")
+
+extract: .venv/.installed-generate ## take a study's debates apart (costs money): STUDY=name-or-file PHASE=name CAP=dollars
+	@$(REPRISE) extract $(if $(PHASE),--phase "$(PHASE)") $(if $(CAP),--spending-cap "$(CAP)")
 
 .PHONY: import
 import: .venv/.installed ## bring your own debates: MAPPING=name-or-file SOURCE=folder NAME=study DRY_RUN=3
