@@ -44,6 +44,7 @@ demo: .venv/.installed ## set everything up, run the sample study, print the lan
 	@$(MAKE) --no-print-directory run gaps
 	@printf '%s\n' '' \
 	  'Where to look next' \
+	  '  make report      the study as one HTML file, with figures in files' \
 	  '  make dashboard   figures, transcripts and pairs in the browser (Streamlit)' \
 	  '  make sql         a read-only SQL prompt on lake/warehouse.duckdb' \
 	  '  make ui          the asset graph, checks and runs (Dagster)'
@@ -74,6 +75,10 @@ import: .venv/.installed ## bring your own debates: MAPPING=name-or-file SOURCE=
 .PHONY: export
 export: .venv/.installed ## write the per-turn scores as CSV and Parquet: TO=folder
 	@$(REPRISE) export "$(or $(TO),exports)"
+
+.PHONY: report
+report: .venv/.installed ## say where the study's report and figures are
+	@$(REPRISE) report
 
 .PHONY: gaps
 gaps: .venv/.installed ## print the language gaps of the published warehouse

@@ -38,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands.add_parser("gaps", help="print the language gaps of the published warehouse")
     scores = commands.add_parser("export", help="write the published per-turn scores as CSV and Parquet")
     scores.add_argument("folder", type=Path)
+    commands.add_parser("report", help="say where the study's report and figures are")
     commands.add_parser("sql", help="open a read-only SQL prompt on the published warehouse")
     commands.add_parser("dashboard", help="open the dashboard on the published warehouse")
     draw = commands.add_parser("draw-audit", help="draw pairs and turns for people to label, as Label Studio tasks")
@@ -119,7 +120,15 @@ def _command(options: argparse.Namespace) -> int:
         return _export_scores(options.folder)
     if options.command == "import":
         return _import(options)
-    act = {"run": _run, "read": _read, "gaps": _gaps, "dashboard": _dashboard, "ui": _ui, "sql": _sql}
+    act = {
+        "run": _run,
+        "read": _read,
+        "gaps": _gaps,
+        "report": _report,
+        "dashboard": _dashboard,
+        "ui": _ui,
+        "sql": _sql,
+    }
     return act[options.command]()
 
 
@@ -145,6 +154,16 @@ def _gaps() -> int:
         print(gaps_table(warehouse))
     except duckdb.Error as error:
         raise NothingPublished(f"{warehouse} is no warehouse of Reprise: {error}") from error
+    return 0
+
+
+def _report() -> int:
+    report = resolve_lake(_study_lake()).study_report
+    if not report.is_file():
+        raise NothingPublished(f"There is no report at {report}. Run `make demo`, or materialize study_report.")
+    print(
+        f"{report}\nBeside it: the same in Markdown, and the figures as SVG, PNG and CSV ({report.parent / 'figures'})."
+    )
     return 0
 
 

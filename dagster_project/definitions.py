@@ -10,6 +10,7 @@ from dagster_project.assets import (
     groups,
     imports,
     instruments,
+    report,
     vectors,
     warehouse,
 )
@@ -66,6 +67,7 @@ definitions = dg.Definitions(
         *instruments.ESTIMATES,
         warehouse.dbt_reports,
         warehouse.published_warehouse,
+        report.study_report,
     ],
     jobs=[
         dg.define_asset_job(

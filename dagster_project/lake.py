@@ -19,6 +19,7 @@ LAKE_VARIABLE = "REPRISE_LAKE"
 
 # What a run that calls models shows of itself, apart from what the marts are built from.
 LIVE_LEDGER = "live_ledger"
+STUDY_REPORT = "study_report"
 
 # Readers that opened an earlier build keep it after it is unlinked; a few are kept on disk for whoever compares builds.
 KEPT_BUILDS = 3
@@ -70,6 +71,11 @@ class Lake:
     def warehouse(self) -> Path:
         """The symbolic link that people open: the newest published file."""
         return self.root / "warehouse.duckdb"
+
+    @property
+    def study_report(self) -> Path:
+        """The newest report: a path that stays the same, whatever it points at."""
+        return self._link(STUDY_REPORT) / "report.html"
 
     @property
     def live_ledger(self) -> Path | None:

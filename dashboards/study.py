@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dashboards.text import Direction
-from dashboards.warehouse import query
+from dashboards.warehouse import Ask, query
 
 # The paper's focal contrast is Chinese against English [4.1]; pages start with it where the warehouse has it.
 FOCAL_LANGUAGE = "zh"
@@ -67,12 +67,12 @@ class Study:
         return f"{self.confidence:.0%} interval"
 
 
-def load_study() -> Study:
-    """The study of the pinned snapshot, which must hold sessions."""
-    row = query("study").first() or {}
-    measures = query("measures").records()
-    named = {record["language"]: record for record in query("languages").records()}
-    present = query("languages_present").column("language")
+def load_study(ask: Ask = query) -> Study:
+    """The study of the pinned snapshot, or of the one that `ask` asks; it must hold sessions."""
+    row = ask("study").first() or {}
+    measures = ask("measures").records()
+    named = {record["language"]: record for record in ask("languages").records()}
+    present = ask("languages_present").column("language")
     reference = row.get("reference_language") or "en"
     baseline = row.get("baseline_condition") or "baseline"
     codes = ordered(present, row.get("languages") or [reference])
@@ -88,7 +88,7 @@ def load_study() -> Study:
             else Language(code, code, "ltr")
             for code in codes
         },
-        conditions=ordered(query("conditions_present").column("condition"), row.get("conditions") or [baseline]),
+        conditions=ordered(ask("conditions_present").column("condition"), row.get("conditions") or [baseline]),
         extractors=ordered(
             {record["extractor"] for record in measures}, row.get("extractors") or [row.get("primary_extractor") or ""]
         ),

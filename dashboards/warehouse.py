@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import streamlit as st
@@ -100,6 +100,12 @@ class Answer:
         return [row[index] for row in self.rows]
 
 
+class Ask(Protocol):
+    """Asks one snapshot: the answer of `queries/<name>.sql`."""
+
+    def __call__(self, name: str, **parameters: Value) -> Answer: ...
+
+
 def current_snapshot() -> Snapshot:
     """The newest published file. Raises MissingWarehouseError when there is none."""
     link = resolve_lake().warehouse
@@ -146,6 +152,15 @@ def query(name: str, **parameters: Value) -> Answer:
     return _cached_answer(snapshot.identity, snapshot, name, read_query(name), parameters)
 
 
+def asker(snapshot: Snapshot) -> Ask:
+    """A `query` that asks this snapshot, for whoever is no page. Raises what `query` does."""
+
+    def ask(name: str, **parameters: Value) -> Answer:
+        return _answer(snapshot, name, read_query(name), parameters)
+
+    return ask
+
+
 def read_query(name: str) -> str:
     """The text of a query file."""
     return (QUERIES / f"{name}.sql").read_text(encoding="utf-8").strip()
@@ -153,8 +168,12 @@ def read_query(name: str) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=1000)
 def _cached_answer(identity: str, _snapshot: Snapshot, name: str, sql: str, parameters: Mapping[str, Value]) -> Answer:
+    return _answer(_snapshot, name, sql, parameters)
+
+
+def _answer(snapshot: Snapshot, name: str, sql: str, parameters: Mapping[str, Value]) -> Answer:
     try:
-        columns, rows = execute(_snapshot, sql, parameters, seconds=PAGE_SECONDS, max_rows=MAX_ROWS + 1)
+        columns, rows = execute(snapshot, sql, parameters, seconds=PAGE_SECONDS, max_rows=MAX_ROWS + 1)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         raise OutdatedWarehouseError(
             "This warehouse lacks what the page reads; it was built by another version of Reprise. "

@@ -8,11 +8,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {"ingest", "embeddings", "dagster_project", "dashboards"}
-# What each room may import of this project. The dashboards ask only where the warehouse lies.
+# What each room may import of this project. The dashboards ask only where the warehouse lies; one asset writes their
+# report.
 ALLOWED = {
     "ingest": {"ingest"},
     "embeddings": {"embeddings"},
-    "dagster_project": {"ingest", "embeddings", "dagster_project"},
+    "dagster_project": {"ingest", "embeddings", "dagster_project", "dashboards.report"},
     "dashboards": {"dashboards", "dagster_project.lake"},
 }
 FORBIDDEN = {

@@ -144,6 +144,16 @@ create table marts.rejects (
     part varchar, file varchar, line bigint, table_name varchar, record_id varchar, reason varchar, detail varchar,
     raw_line varchar
 );
+create table marts.adjudicated_labels (
+    argument_id varchar, nearest_argument_id varchar, session_id varchar, motion_id varchar, language varchar,
+    condition varchar, in_analysis boolean, label integer, repeated boolean, strict boolean, label_source varchar,
+    n_labels bigint, stratum varchar, weight double
+);
+create table marts.judge_scale (
+    judge varchar, dimension varchar, language varchar, condition varchar, n_sessions bigint, mean_score double,
+    sd_score double, lowest_score integer, highest_score integer, n_distinct_scores bigint, ceiling integer,
+    ceiling_share double
+);
 create table marts.calls (
     attempt_id bigint, run_id bigint, key varchar, attempt integer, stage varchar, provider varchar, endpoint varchar,
     agent varchar, model_requested varchar, model_reported varchar, repeat integer, session_id varchar,
@@ -209,6 +219,13 @@ select place, if(place <= 60, 1, 2), format('key{}', place), 1, if(place <= 60, 
     if(place % 2 = 0, 0.0123, null), 0.1, 'aa', 'bb', '{}',
     if(place % 12 = 5 or place = 60, '{"error": {"message": "no"}}', null)
 from range(1, 101) places(place);
+insert into marts.adjudicated_labels
+select format('{}', place), 'x', 's', 'm', if(place < 20, 'en', 'zh'), 'baseline', true, place % 3, place % 3 > 0,
+    place % 3 = 2, 'settled', 2, 'high', 1.0
+from range(1, 41) places(place);
+insert into marts.judge_scale values
+    ('judge', 'overall_quality', null, null, 240, 7.5, 0.6, 6, 9, 4, 9, 0.12),
+    ('judge', 'overall_quality', 'en', 'baseline', 60, 7.7, 0.6, 6, 9, 4, 9, 0.15);
 insert into marts.planned_debates
 select 'baseline', format('S{:04d}-en-baseline-r1', place), format('S{:04d}', place), 'en', 'baseline', 1,
     ['complete', 'complete', 'partial', 'waiting'][place % 4 + 1], [8, 8, 3, 0][place % 4 + 1],
