@@ -72,6 +72,10 @@ import: .venv/.installed ## bring your own debates: MAPPING=name-or-file SOURCE=
 	@$(BIN)/reprise $(if $(LAKE),--lake "$(LAKE)") import "$(MAPPING)" "$(SOURCE)" $(if $(NAME),--name "$(NAME)") \
 	  $(if $(CROSSWALK),--crosswalk "$(CROSSWALK)") $(if $(DRY_RUN),--dry-run "$(DRY_RUN)")
 
+.PHONY: label
+label: .venv/.installed ## open the page on which people label an audit: PLAN=folder
+	@$(REPRISE) label "$(PLAN)"
+
 .PHONY: export
 export: .venv/.installed ## write the per-turn scores as CSV and Parquet: TO=folder
 	@$(REPRISE) export "$(or $(TO),exports)"

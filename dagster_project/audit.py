@@ -16,11 +16,15 @@ from ingest.label import (
     EXTRACTION_CONFIG,
     REPETITION_CONFIG,
     LabelError,
+    LabelStore,
     annotations_of_results,
+    as_results,
     extraction_tasks,
     repetition_tasks,
     write_annotations,
 )
+from ingest.label.store import FILE as LABELS_FILE
+from ingest.whole_file import whole_file
 
 PLANS = ("pairs", "turns")
 
@@ -139,6 +143,34 @@ def import_labels(
         given, skipped = annotations_of_results(_plan(directory, name), results[name], annotators, number)
         rows += given
         not_given += skipped
+    return {"annotations": write_annotations(destination, rows), "not_given": not_given}
+
+
+def export_labels(directory: Path, destination: Path, label_studio: Path | None = None) -> dict[str, int]:
+    """The answers that people gave on the labelling page as the annotations.csv `destination`.
+
+    Both rounds are in it: labelled alone, and settled. With `label_studio`, round 1 is also written as Label Studio
+    exports it. Returns how many annotations were written, and how many tasks could not be judged. Raises AuditError
+    for a folder without answers.
+    """
+    if not (directory / LABELS_FILE).is_file():
+        raise AuditError(f"{directory} holds no answers yet; label first: reprise label {directory}.")
+    store = LabelStore(directory)
+    rows, not_given = [], 0
+    for number in (1, 2):
+        given = store.all(number)
+        codes = {one.annotator: one.annotator for one in given}
+        for name in PLANS:
+            plan = _plan(directory, name)
+            tasks = {row["task_id"] for row in plan}
+            of_plan = [one for one in given if one.task_id in tasks]
+            found, skipped = annotations_of_results(plan, as_results(of_plan), codes, number)
+            rows += found
+            not_given += skipped
+    if label_studio is not None:
+        results = json.dumps(as_results(store.all(1)), ensure_ascii=False, indent=2)
+        with whole_file(label_studio) as file:
+            file.write(results + "\n")
     return {"annotations": write_annotations(destination, rows), "not_given": not_given}
 
 

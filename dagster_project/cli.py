@@ -9,7 +9,7 @@ import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from dagster_project.audit import AuditError, draw_audit, import_labels
+from dagster_project.audit import AuditError, draw_audit, export_labels, import_labels
 from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, LakeError, resolve_lake
 from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 from ingest.errors import IngestError
@@ -54,6 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
     take.add_argument("--annotator", action="append", required=True, metavar="USER=CODE", dest="annotators")
     take.add_argument("--round", type=int, default=1, help="1: labelled alone; 2: adjudicated (default: 1)")
     take.add_argument("--to", type=Path, default=Path("annotations.csv"), help="default: annotations.csv")
+    label = commands.add_parser("label", help="open the page on which people label what draw-audit drew")
+    label.add_argument("folder", type=Path, help="the folder that draw-audit wrote")
+    label.add_argument("--adjudicate", action="store_true", help="settle where annotators differ, once all are done")
+    label.add_argument("--host", default="localhost", help="who may reach the page (default: only this machine)")
+    label.add_argument("--port", type=int, default=8502)
+    give = commands.add_parser("export-labels", help="write the labels of the page as an annotations.csv")
+    give.add_argument("folder", type=Path, help="the folder that draw-audit wrote")
+    give.add_argument("--to", type=Path, default=Path("annotations.csv"), help="default: annotations.csv")
+    give.add_argument("--label-studio", type=Path, metavar="JSON", help="also as Label Studio exports them")
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
@@ -116,6 +125,12 @@ def _command(options: argparse.Namespace) -> int:
         return _draw_audit(options)
     if options.command == "import-labels":
         return _import_labels(options)
+    if options.command == "label":
+        return _label(options)
+    if options.command == "export-labels":
+        counts = export_labels(options.folder, options.to, options.label_studio)
+        print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} could not be judged.")
+        return 0
     if options.command == "export":
         return _export_scores(options.folder)
     if options.command == "import":
@@ -190,6 +205,18 @@ def _import_labels(options: argparse.Namespace) -> int:
     counts = import_labels(options.folder, options.exports, annotators, options.round, options.to)
     print(f"{options.to}: {counts['annotations']} annotations; {counts['not_given']} skipped or not to be judged.")
     return 0
+
+
+def _label(options: argparse.Namespace) -> int:
+    folder = Path(_absolute(str(options.folder)))
+    if not any((folder / f"{kind}_tasks.json").is_file() for kind in ("pair", "turn")):
+        raise AuditError(f"{folder} holds no tasks; draw an audit into it first: reprise draw-audit {options.folder} …")
+    page = PROJECT_ROOT / "dashboards" / "labelling" / "app.py"
+    served = ["--server.address", options.host, "--server.port", str(options.port)]
+    tail = ["--", str(folder), *(["adjudicate"] if options.adjudicate else [])]
+    print(f"Each annotator opens http://{options.host}:{options.port} and enters a code. Ctrl-C ends it.", flush=True)
+    command = [sys.executable, "-m", "streamlit", "run", str(page), *served, *tail]
+    return subprocess.call(command, cwd=PROJECT_ROOT)
 
 
 def _export_scores(folder: Path) -> int:

@@ -18,7 +18,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-Direction = Literal["ltr", "rtl"]
+# `auto` is that of the first letter that has one.
+Direction = Literal["ltr", "rtl", "auto"]
 
 EM_DASH = "—"
 MINUS = "−"
@@ -27,7 +28,7 @@ MINUS = "−"
 # The implicit marks (LRM, RLM, ALM) and the joiners stay: correct Arabic and Persian use them.
 _INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _RIGHT_TO_LEFT = ("R", "AL", "AN")
-_ISOLATE: dict[Direction, str] = {"ltr": "\u2066", "rtl": "\u2067"}
+_ISOLATE: dict[Direction, str] = {"ltr": "\u2066", "rtl": "\u2067", "auto": "\u2068"}
 _END_ISOLATE = "\u2069"
 
 STYLE = """
@@ -35,6 +36,7 @@ STYLE = """
 [data-testid="stMainBlockContainer"] { padding-top: 2.2rem; padding-bottom: 3rem; }
 .rp-text { unicode-bidi: isolate; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6; margin: 0; }
 .rp-text[dir=rtl] { text-align: right; }
+.rp-label { font-size: 1.2rem; text-align: start; }
 .rp-text:lang(ar) { font-family: "Noto Naskh Arabic", "Noto Sans Arabic", "Geeza Pro", "Segoe UI", Tahoma, serif;
   font-size: 1.12em; line-height: 1.85; }
 .rp-text:lang(zh) { font-family: "Noto Sans CJK SC", "Noto Sans SC", "PingFang SC", "Microsoft YaHei", sans-serif; }

@@ -1,7 +1,7 @@
 """A sampling plan as Label Studio tasks, and what its annotators answered as annotations of the archive.
 
-Tasks are blind: they hold a task id and the texts, and neither ids of sessions and arguments, which can name a
-condition or an agent, nor a similarity. The plan, which stays here, says which task is which.
+Tasks are blind: they hold a task id, the texts and their language, and neither ids of sessions and arguments, which
+can name a condition or an agent, nor a similarity. The plan, which stays here, says which task is which.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def repetition_tasks(plan: Iterable[Row], claims: Mapping[str, str]) -> list[dic
         {
             "data": {
                 "task_id": row["task_id"],
+                "language": row["language"],
                 "earlier_claim": _text(claims, row["nearest_argument_id"]),
                 "later_claim": _text(claims, row["argument_id"]),
             }
@@ -77,7 +78,16 @@ def extraction_tasks(
     for row in sorted(plan, key=lambda row: row["position"]):
         key = (row["session_id"], row["turn_index"])
         listed = "\n\n".join(f"{number}. {unit}" for number, unit in enumerate(units.get(key, ()), start=1))
-        tasks.append({"data": {"task_id": row["task_id"], "turn": _text(turns, key), "units": listed}})
+        tasks.append(
+            {
+                "data": {
+                    "task_id": row["task_id"],
+                    "language": row["language"],
+                    "turn": _text(turns, key),
+                    "units": listed,
+                }
+            }
+        )
     return tasks
 
 

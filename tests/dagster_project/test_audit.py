@@ -1,5 +1,6 @@
 """A human audit from a published warehouse to annotations, with a made-up labelling in between."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from dagster_project.audit import AuditError, draw_audit, import_labels
 from dagster_project.cli import main
-from ingest.label import LabelError
+from ingest.label import LabelError, LabelStore
 
 DRAW = {"encoder": "e", "languages": ["en", "zh"], "pairs_per_stratum": 2, "turns_per_language": 3, "seed": 5}
 
@@ -118,6 +119,39 @@ def test_labels_come_back_as_annotations_of_pairs_and_turns(
     lines = destination.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + counts["pairs"] + counts["turns"]
     assert sum(line.startswith("repetition,r1,1,") for line in lines) == counts["pairs"]
+
+
+def test_answers_of_the_labelling_page_become_annotations_of_both_rounds(
+    warehouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit, destination, results = tmp_path / "audit", tmp_path / "annotations.csv", tmp_path / "results.json"
+    draw_audit(warehouse, audit, **DRAW)
+    assert main(["export-labels", str(audit), "--to", str(destination)]) == 1
+    assert "holds no answers yet" in capsys.readouterr().err
+    pairs, turns = (
+        [task["data"]["task_id"] for task in json.loads((audit / f"{kind}_tasks.json").read_text(encoding="utf-8"))]
+        for kind in ("pair", "turn")
+    )
+    store = LabelStore(audit)
+    for annotator, label in {"r1": "0 new", "r2": "3 substantive repetition"}.items():
+        for task in pairs:
+            store.give(task, annotator, {"label": label})
+    store.give(pairs[0], "r3", {"label": "2 partial repetition or extension", "note": "Narrower"}, 2)
+    store.give(turns[0], "r1", {"quality": "4", "hallucination": "true"})
+    store.give(turns[1], "r1", {"quality": "cannot judge"})
+    command = ["export-labels", str(audit), "--to", str(destination), "--label-studio", str(results)]
+    assert main(command) == 0
+    assert f"{2 * len(pairs) + 2} annotations; 1 could not be judged" in capsys.readouterr().out
+    with destination.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    (settled,) = [row for row in rows if row["round"] == "2"]
+    assert (settled["annotator"], settled["label"], settled["note"]) == ("r3", "2", "Narrower")
+    (turn,) = [row for row in rows if row["task"] == "extraction"]
+    assert (turn["quality"], turn["hallucination"], turn["over_split"]) == ("4", "true", "")
+    # Label Studio's own form gives the same annotations of the first round.
+    again = tmp_path / "again.csv"
+    codes = {code: code for code in ("r1", "r2")}
+    assert import_labels(audit, [results], codes, 1, again)["annotations"] == 2 * len(pairs) + 1
 
 
 def test_an_export_that_does_not_fit_writes_nothing_and_says_what_to_do(

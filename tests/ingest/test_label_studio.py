@@ -80,16 +80,16 @@ def exported(tasks: list[dict[str, Any]], **annotations: list[dict[str, Any]]) -
     ]
 
 
-def test_tasks_come_in_the_plans_order_and_hold_nothing_but_the_texts() -> None:
+def test_tasks_come_in_the_plans_order_and_hold_nothing_but_the_texts_and_their_language() -> None:
     tasks = repetition_tasks(PAIRS, CLAIMS)
     assert tasks == [
-        {"data": {"task_id": "t1", "earlier_claim": "论点2", "later_claim": "论点4"}},
-        {"data": {"task_id": "t2", "earlier_claim": "论点1", "later_claim": "论点3"}},
+        {"data": {"task_id": "t1", "language": "zh", "earlier_claim": "论点2", "later_claim": "论点4"}},
+        {"data": {"task_id": "t2", "language": "zh", "earlier_claim": "论点1", "later_claim": "论点3"}},
     ]
     turns = extraction_tasks(TURNS, {("S1-zh-baseline", 2): "发言"}, {("S1-zh-baseline", 2): ["一", "二"]})
-    assert turns == [{"data": {"task_id": "u1", "turn": "发言", "units": "1. 一\n\n2. 二"}}]
+    assert turns == [{"data": {"task_id": "u1", "language": "zh", "turn": "发言", "units": "1. 一\n\n2. 二"}}]
     written = json.dumps([tasks, turns], ensure_ascii=False)
-    for hidden in ("S1", "baseline", "0.91", "zh", "q5"):
+    for hidden in ("S1", "baseline", "0.91", "zh-", "q5"):
         assert hidden not in written
 
 
@@ -103,7 +103,7 @@ def test_tasks_come_in_the_plans_order_and_hold_nothing_but_the_texts() -> None:
 def test_the_labelling_configuration_is_xml_that_shows_what_the_tasks_hold(config: str, tasks: list[dict]) -> None:
     view = ET.fromstring(config)
     shown = {node.attrib["value"].removeprefix("$") for node in view.iter("Text")}
-    assert shown == set(tasks[0]["data"]) - {"task_id"}
+    assert shown == set(tasks[0]["data"]) - {"task_id", "language"}
     controls = [node.attrib["name"] for node in view if "toName" in node.attrib]
     assert len(set(controls)) == len(controls)
     named = {node.attrib["name"] for node in view.iter("Text")}
