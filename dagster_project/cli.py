@@ -63,6 +63,19 @@ def main(arguments: list[str] | None = None) -> int:
     give.add_argument("folder", type=Path, help="the folder that draw-audit wrote")
     give.add_argument("--to", type=Path, default=Path("annotations.csv"), help="default: annotations.csv")
     give.add_argument("--label-studio", type=Path, metavar="JSON", help="also as Label Studio exports them")
+    judge = commands.add_parser("judge", help="ask a model about pairs or debates of the published warehouse")
+    judge.add_argument("what", choices=["pairs", "functions", "outcomes"])
+    judge.add_argument("--judge", required=True, metavar="AGENT", help="a declared agent, none that debates")
+    judge.add_argument("--to", type=Path, required=True, help="the folder of the judgments, best a part of the archive")
+    judge.add_argument("--round", type=int, default=1, help="another round asks anew (default: 1)")
+    judge.add_argument("--languages", nargs="+", default=["en", "zh"], metavar="CODE", help="default: en zh")
+    judge.add_argument("--plan", type=Path, metavar="FOLDER", help="pairs: those of an audit; default: labelled ones")
+    judge.add_argument("--encoder", help="functions: whose top decile")
+    judge.add_argument("--number", type=int, help="functions: of each language (default: 100); outcomes: drawn debates")
+    judge.add_argument("--seed", type=int, default=42)
+    judge.add_argument("--agents-file", type=Path, help="default: the study's, else the shipped one")
+    judge.add_argument("--records", type=Path, help="the ledger's folder; default: the study's")
+    judge.add_argument("--spending-cap", type=_dollars, metavar="USD", help="stop before the study has cost more")
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
@@ -125,6 +138,8 @@ def _command(options: argparse.Namespace) -> int:
         return _draw_audit(options)
     if options.command == "import-labels":
         return _import_labels(options)
+    if options.command == "judge":
+        return _judge(options)
     if options.command == "label":
         return _label(options)
     if options.command == "export-labels":
@@ -324,6 +339,63 @@ def _paid(options: argparse.Namespace) -> int:
         print(outcome.line, flush=True)
         is_complete &= outcome.is_complete
     return 0 if is_complete else 1
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from dagster_project.judging import INSTRUMENTS, debates_to_judge, high_pairs, pairs_to_judge
+    from dagster_project.settings import settings
+    from dagster_project.terminal import Bar
+    from ingest.judge import judge_outcomes, judge_pairs
+    from ingest.run.agents import load_agents
+    from ingest.run.caller import LedgerCaller
+    from ingest.run.ledger import Ledger
+
+    generation = settings.generation
+    agents_file = options.agents_file or (generation and generation.agents_file)
+    agents = load_agents(Path(_absolute(str(agents_file)))) if agents_file else load_agents()
+    records = options.records or (generation and generation.records)
+    if options.judge not in agents:
+        raise StudyError(f"No agent is called {options.judge!r}. Declared: {', '.join(agents)}.")
+    if records is None:
+        raise StudyError("Say where the ledger of calls goes: --records FOLDER. Keep it with the archive.")
+    if options.what == "functions" and not options.encoder:
+        raise StudyError("Say whose top decile is looked at: --encoder NAME.")
+    warehouse, judge = _published_warehouse(), agents[options.judge]
+    dest, bar = Path(_absolute(str(options.to))), Bar(f"{options.what}, {judge.name}", "answers")
+    with Ledger(Path(_absolute(str(records))) / "ledger.sqlite") as ledger:
+        caller = LedgerCaller(ledger, "judge", study=settings.name, spending_cap=options.spending_cap)
+        try:
+            if options.what == "outcomes":
+                debates, names = debates_to_judge(warehouse, options.languages, options.number, options.seed)
+                known = {one.name for one in agents.values()} | {one.model for one in agents.values()} | names.agents
+                report = judge_outcomes(
+                    debates,
+                    judge,
+                    options.round,
+                    caller,
+                    dest,
+                    names=known,
+                    conditions=names.conditions,
+                    progress=bar,
+                )
+            else:
+                if options.what == "pairs":
+                    pairs = pairs_to_judge(warehouse, options.plan)
+                else:
+                    count = options.number or 100
+                    pairs = high_pairs(warehouse, options.encoder, options.languages, count, options.seed)
+                instrument = INSTRUMENTS[options.what]
+                report = judge_pairs(pairs, instrument, judge, options.round, caller, dest, bar)
+        finally:
+            caller.close("halted" if caller.halts else "finished")
+    print(f"{dest / 'judgments.jsonl'}: {report.n_answers:,} of {report.n_items:,} judged.")
+    for item, why in report.refused.items():
+        print(f"  not sent: {item}: {why}.")
+    for kind, count in report.failed.items():
+        print(f"  without an answer: {count:,} {kind} (the page Runs shows what was said).")
+    for line in report.halts:
+        print(f"  {line} To go on, give the same command again.")
+    return 0 if report.n_waiting == 0 else 1
 
 
 def _sentences(source: Path, dest: Path) -> int:

@@ -277,7 +277,7 @@ class Work:
     ) -> Outcome:
         parts = [line]
         if failed:
-            told = ", ".join(f"{count:,} {kind}" for kind, count in failed.items())
+            told = ", ".join(f"{count:,} {kind}" for kind, count in failed.items()) + " (see the page Runs)"
             parts[0] += f"; without an answer: {told}"
         parts[0] += "."
         if n_waiting:
