@@ -24,8 +24,15 @@ results = [
     st.Page("views/agents_and_turns.py", title="Agents and turns", icon=":material/groups:"),
     st.Page("views/explore.py", title="Explore a contrast", icon=":material/query_stats:"),
     st.Page("views/robustness.py", title="Robustness and noise", icon=":material/balance:"),
+    st.Page("views/diagnostics.py", title="Diagnostics", icon=":material/troubleshoot:"),
     st.Page("views/repetition.py", title="Repetition", icon=":material/repeat:"),
+    st.Page("views/compare.py", title="Compare with the paper", icon=":material/compare:"),
     st.Page("views/reports.py", title="Published tables", icon=":material/table_chart:"),
+]
+instruments = [
+    st.Page("views/calibration.py", title="Calibration", icon=":material/straighten:"),
+    st.Page("views/outcomes.py", title="Judged quality", icon=":material/gavel:"),
+    st.Page("views/functions.py", title="Functions of pairs", icon=":material/category:"),
 ]
 reading = [
     st.Page("views/transcripts.py", title="Transcripts", icon=":material/article:"),
@@ -50,7 +57,10 @@ def snapshot_footer() -> None:
         )
 
 
-page = st.navigation({"Warehouse": [overview, sql, runs], "Results": results, "Reading": reading})
+page = st.navigation(
+    {"Warehouse": [overview, sql, runs], "Results": results, "Instruments": instruments, "Reading": reading},
+    expanded=True,
+)
 st.html(text.STYLE)
 st.title(page.title)
 try:

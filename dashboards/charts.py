@@ -295,6 +295,111 @@ def histogram(
     return alt.layer(steps, rules, words).resolve_scale(y="independent").properties(height=FIGURE_HEIGHT)
 
 
+def compared(rows: Sequence[Mapping[str, Any]]) -> alt.LayerChart:
+    """Published values against ours, with the line on which they are equal."""
+    values = [
+        {
+            "name": label(row["name"]),
+            "ours": row["estimate"],
+            "published": row["published_estimate"],
+            "ours_text": signed(row["estimate"]),
+            "published_text": signed(row["published_estimate"]),
+        }
+        for row in rows
+    ]
+    ends = [value[side] for value in values for side in ("ours", "published")]
+    line = alt.Chart(alt.Data(values=[{"published": end, "ours": end} for end in (min(ends), max(ends))]))
+    x = alt.X("published:Q", title="Published", scale=alt.Scale(zero=False))
+    y = alt.Y("ours:Q", title="Ours", scale=alt.Scale(zero=False))
+    points = (
+        alt.Chart(alt.Data(values=values))
+        .mark_point(filled=True, size=45, opacity=0.65, color=ENCODER_COLOURS["bge-m3"])
+        .encode(
+            x=x,
+            y=y,
+            tooltip=[
+                alt.Tooltip("name:N", title="Cell"),
+                alt.Tooltip("ours_text:N", title="Ours"),
+                alt.Tooltip("published_text:N", title="Published"),
+            ],
+        )
+    )
+    return alt.layer(line.mark_line(color=ZERO_COLOUR).encode(x=x, y=y), points).properties(height=FIGURE_HEIGHT)
+
+
+def shares(rows: Sequence[Mapping[str, Any]], *, order: Sequence[str], title: str) -> alt.Chart:
+    """One stacked bar a `group`: the `share` of each `part`."""
+    names = [label(name) for name in order]
+    values = [
+        {
+            "group": label(row["group"]),
+            "part": label(row["part"]),
+            "share": row["share"],
+            "share_text": f"{row['share']:.1%}",
+        }
+        for row in rows
+    ]
+    present = [name for name in names if any(value["group"] == name for value in values)]
+    return (
+        alt.Chart(alt.Data(values=values))
+        .mark_bar()
+        .encode(
+            x=alt.X("share:Q", title=title, stack="zero", axis=alt.Axis(format=".0%")),
+            y=alt.Y("group:N", sort=present, title=None, scale=alt.Scale(domain=present)),
+            color=alt.Color("part:N", title=None, legend=alt.Legend(orient="top", columns=4, labelLimit=260)),
+            order=alt.Order("part:N"),
+            tooltip=[
+                alt.Tooltip("group:N", title="Language"),
+                alt.Tooltip("part:N", title="Kind"),
+                alt.Tooltip("share_text:N", title="Share"),
+            ],
+        )
+        .properties(height=len(present) * ROW_HEIGHT + AXIS_HEIGHT + 40)
+    )
+
+
+def calibration_curve(rows: Sequence[Mapping[str, Any]], *, colours: Mapping[str, str]) -> alt.LayerChart:
+    """The rate of repetition by fifth of similarity, one line an encoder, with intervals."""
+    encoders = list(dict.fromkeys(row["encoder"] for row in rows))
+    values = [
+        {
+            "encoder": label(row["encoder"]),
+            "bin": row["bin"],
+            "rate": row["estimate"],
+            "ci_low": row["ci_low"],
+            "ci_high": row["ci_high"],
+            "rate_text": f"{row['estimate']:.1%}",
+            "bin_text": f"{fixed(row['bin_low'])} to {fixed(row['bin_high'])}",
+            "n_labelled": row["n_labelled"],
+        }
+        for row in rows
+    ]
+    base = alt.Chart(alt.Data(values=values)).encode(
+        x=alt.X("bin:O", title="Fifth of similarity, lowest first", axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("encoder:N"),
+        color=alt.Color(
+            "encoder:N",
+            title=None,
+            scale=alt.Scale(domain=[label(name) for name in encoders], range=[colours[name] for name in encoders]),
+            legend=alt.Legend(orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("encoder:N", title="Encoder"),
+            alt.Tooltip("bin_text:N", title="Similarity"),
+            alt.Tooltip("rate_text:N", title="Repeated"),
+            alt.Tooltip("n_labelled:Q", title="Labelled pairs"),
+        ],
+    )
+    rate = alt.Y("rate:Q", title="Share called repeated", axis=alt.Axis(format=".0%"))
+    bars = (
+        base.transform_filter("datum.ci_low !== null")
+        .mark_rule(strokeWidth=1.6)
+        .encode(y=alt.Y("ci_low:Q", title="Share called repeated"), y2="ci_high:Q")
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(y=rate)
+    return alt.layer(bars, points).properties(height=FIGURE_HEIGHT)
+
+
 def _forest_row(row: Mapping[str, Any]) -> dict[str, Any]:
     low, high = row.get("ci_low"), row.get("ci_high")
     return {

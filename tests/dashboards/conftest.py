@@ -24,8 +24,13 @@ VIEWS = (
     "agents_and_turns",
     "explore",
     "robustness",
+    "diagnostics",
     "repetition",
+    "compare",
     "reports",
+    "calibration",
+    "outcomes",
+    "functions",
     "transcripts",
     "pairs",
 )
@@ -78,9 +83,15 @@ def hostile_warehouse(tmp_path_factory: pytest.TempPathFactory, small_warehouse:
             "extraction_failures": ["raw_response", "reason"],
             "rejects": ["detail", "raw_line", "reason", "record_id", "file", "table_name"],
             "encoders": ["model", "backend"],
+            "function_labels": ["rationale"],
+            "judge_scale": ["judge"],
+            "outcome_associations": ["judge"],
+            "agreement": ["rater"],
         }.items():
             for column in columns:
                 connection.execute(f"update marts.{table} set {column} = ?", [" ".join(HOSTILE_TEXTS)])
+        for column in ("row", "note"):
+            connection.execute(f'update reports.comparison set "{column}" = ?', [" ".join(HOSTILE_TEXTS)])
         for table, column in _columns_named(connection, "agent", "reference_agent", "nearest_agent"):
             connection.execute(
                 f"update marts.{table} set {column} = {column} || ' **{MARKER}** <b>x</b>' where {column} is not null"

@@ -9,8 +9,10 @@ import argparse
 from pathlib import Path
 
 import duckdb
+import yaml
 
 SPEECHES = Path(__file__).parent / "data" / "speeches.csv"
+MARTS = Path(__file__).parents[2] / "dbt" / "models" / "marts"
 
 SCHEMA = """
 create schema marts;
@@ -203,6 +205,99 @@ insert into marts.encoders values
      'cpu', map {}, 12000, 11, 'r1');
 """
 
+# Marts whose columns are taken from what dbt declares of them, and a few rows of them.
+DECLARED = (
+    "agreement",
+    "argument_type_shares",
+    "calibration",
+    "extraction_diagnostics",
+    "function_labels",
+    "instrument_alignment",
+    "outcome_associations",
+    "output_volume",
+    "sentence_audit",
+    "sentence_correlations",
+)
+COMPARISON = """
+create table reports.comparison (
+    "table" varchar, "row" varchar, "column" varchar, estimate double, ci_low double, ci_high double,
+    published_value varchar, published_estimate double, published_ci_low double, published_ci_high double,
+    difference double, note varchar
+);
+"""
+INSTRUMENT_ROWS = """
+insert into marts.calibration by name
+select 'human_rate' as quantity, collapse, 'baseline' as condition, 'sample-extractor' as extractor, encoder,
+    'claim' as field, bin, bin / 10 as bin_low, (bin + 1) / 10 as bin_high, 12 as n_labelled, bin / 6 as estimate,
+    bin / 8 as ci_low, bin / 5.0 as ci_high, 10 as n_motions, 'too_few_clusters' as interval_status
+from range(1, 6) bins(bin), unnest(['repeated', 'strict']) collapses(collapse),
+    unnest(['multilingual-e5-small', 'use-multilingual-v3']) encoders(encoder);
+insert into marts.calibration by name
+select 'calibrated_rate' as quantity, 'repeated' as collapse, 'use-multilingual-v3' as encoder, 'claim' as field,
+    'sample-extractor' as extractor, language, reference_language, 40 as n_labelled, 300 as n_pairs, 0.2 as estimate,
+    0.1 as ci_low, 0.3 as ci_high, 10 as n_motions, 'too_few_clusters' as interval_status
+from (values ('zh', null), ('zh', 'en')) rates(language, reference_language);
+insert into marts.adjudicated_labels
+select argument_id, nearest_argument_id, session_id, motion_id, language, 'baseline', true, place % 3, place % 3 > 0,
+    place % 3 = 2, 'settled', 2, 'high', 1.0
+from (
+    select *, row_number() over (partition by language order by argument_id) as place
+    from marts.max_prior_pairs
+    where encoder = 'use-multilingual-v3' and field = 'claim' and nearest_argument_id is not null
+        and language in ('en', 'zh')
+)
+where place <= if(language = 'en', 19, 21);
+insert into marts.agreement by name
+select 'annotators' as comparison, 'repetition' as dimension, measure, 'r1' as rater, 'r2' as other_rater,
+    40 as n_items, 0.7 as estimate, 0.5 as ci_low, 0.8 as ci_high, 'ok' as interval_status
+from unnest(['exact_agreement', 'kappa']) measures(measure);
+insert into marts.instrument_alignment by name
+select 'encoder' as instrument_kind, 'use-multilingual-v3' as instrument, 'claim' as field, language, measure,
+    40 as n_pairs, 0.6 as estimate, 0.4 as ci_low, 0.7 as ci_high, 'ok' as interval_status
+from (values (null), ('en'), ('zh')) languages(language), unnest(['spearman', 'auc_repeated']) measures(measure);
+insert into marts.outcome_associations by name
+select analysis, 'judge' as judge, 'overall_quality' as dimension, language, reference_language, condition,
+    'sample-extractor' as extractor, 'use-multilingual-v3' as encoder, 'claim' as field, 40 as n_sessions,
+    -0.2 as estimate, -0.4 as ci_low, 0.1 as ci_high, false as ci_excludes_zero, 10 as n_motions,
+    'too_few_clusters' as interval_status, 3 as n_distinct_scores, 0.2 as ceiling_share
+from (values ('spearman', 'en', null, 'baseline'), ('motion_fe_slope', null, null, null),
+    ('condition_effect', 'zh', null, 'diversity'), ('difference_in_differences', 'zh', 'en', 'diversity')
+) analyses(analysis, language, reference_language, condition);
+insert into marts.function_labels by name
+select format('S{:04d}-en-baseline-r1/2/1', place) as argument_id,
+    format('S{:04d}-en-baseline-r1/1/1', place) as nearest_argument_id, 'judge' as judge, 1 as round,
+    'en' as language, if(place % 2 = 0, 'rebuttal_or_response', 'redundant_restatement') as function,
+    'Says why.' as rationale, '{}' as raw_response
+from range(1, 9) places(place);
+insert into marts.sentence_audit by name
+select 'all' as motion_set, language, condition, 80 as n_turns, 0.9 as exact_rate, 0.02 as under_rate,
+    0.08 as over_rate, 4.8 as mean_sentences, 20.1 as mean_sentence_length, 'tokens' as length_unit
+from (select distinct language, condition from marts.sessions);
+insert into marts.sentence_correlations by name
+select language, 'baseline' as condition, 'sentence_count' as sentence_measure, 'similarity' as outcome,
+    'sample-extractor' as extractor, encoder, 'claim' as field, -0.2 as spearman, 70 as n_turns
+from (select distinct language from marts.sessions),
+    unnest(['multilingual-e5-small', 'use-multilingual-v3']) encoders(encoder);
+insert into marts.extraction_diagnostics by name
+select 'all' as motion_set, language, condition, 'sample-extractor' as extractor, 10 as n_motions, 80 as n_turns,
+    79 as n_parsed, 1 as n_failed, 0 as n_missing, 0.0125 as failure_rate, 3.6 as mean_arguments,
+    60.5 as mean_claim_characters, 0.4 as empty_warrant_rate, 0.7 as empty_evidence_rate, 0.0 as off_schema_rate
+from (select distinct language, condition from marts.sessions);
+insert into marts.argument_type_shares by name
+select language, condition, 'sample-extractor' as extractor, argument_type, 50 as n_of_type, 100 as n_arguments,
+    0.5 as share
+from (select distinct language, condition from marts.sessions), unnest(['moral', 'economic']) types(argument_type);
+insert into marts.output_volume by name
+select 'n_arguments' as measure, language, 'diversity' as condition, 'baseline' as reference_condition,
+    'sample-extractor' as extractor, 3.5 as mean_amount, 3.6 as reference_mean_amount, -0.1 as estimate,
+    -0.2 as ci_low, 0.0 as ci_high, false as ci_excludes_zero, 10 as n_motions, 'too_few_clusters' as interval_status
+from (select distinct language from marts.sessions);
+insert into reports.comparison values
+    ('3', 'Chinese', 'use-multilingual-v3', 0.03, 0.01, 0.05, '+0.04', 0.04, null, null, -0.01, null),
+    ('3', 'Chinese', 'labse', null, null, null, '+0.0466', 0.0466, null, null, null, 'Needs this encoder.'),
+    ('19', 'Base, en', 'Turns', 80, null, null, '568', 568, null, null, -488, null);
+"""
+
 CALL_ROWS = """
 insert into marts.runs values
     (1, 'synthetic', 'generate', now() - interval 2 hours, now() - interval 1 hour, 'halted', 25, '1.110.2'),
@@ -219,10 +314,6 @@ select place, if(place <= 60, 1, 2), format('key{}', place), 1, if(place <= 60, 
     if(place % 2 = 0, 0.0123, null), 0.1, 'aa', 'bb', '{}',
     if(place % 12 = 5 or place = 60, '{"error": {"message": "no"}}', null)
 from range(1, 101) places(place);
-insert into marts.adjudicated_labels
-select format('{}', place), 'x', 's', 'm', if(place < 20, 'en', 'zh'), 'baseline', true, place % 3, place % 3 > 0,
-    place % 3 = 2, 'settled', 2, 'high', 1.0
-from range(1, 41) places(place);
 insert into marts.judge_scale values
     ('judge', 'overall_quality', null, null, 240, 7.5, 0.6, 6, 9, 4, 9, 0.12),
     ('judge', 'overall_quality', 'en', 'baseline', 60, 7.7, 0.6, 6, 9, 4, 9, 0.15);
@@ -580,10 +671,12 @@ def build_warehouse(path: Path, scale: int = 1, *, digest: str = "synthetic", mo
         connection.execute(SCHEMA)
         connection.execute(REFERENCE_ROWS)
         connection.execute(CALL_ROWS)
+        _create_declared(connection)
         connection.execute(BUILD_ROW.format(digest=digest))
         connection.execute("create temp table speech as from read_csv(?, header = true)", [str(SPEECHES)])
         connection.execute(MOTIONS.format(n_motions=n_motions))
         connection.execute(TABLES_FROM_SESSIONS)
+        connection.execute(INSTRUMENT_ROWS)
         _create_reports(connection)
     return path
 
@@ -593,8 +686,17 @@ def build_empty_warehouse(path: Path, *, digest: str = "empty") -> Path:
     with duckdb.connect(str(path)) as connection:
         connection.execute(SCHEMA)
         connection.execute(BUILD_ROW.format(digest=digest))
+        _create_declared(connection)
         _create_reports(connection)
     return path
+
+
+def _create_declared(connection: duckdb.DuckDBPyConnection) -> None:
+    for mart in DECLARED:
+        (declared,) = yaml.safe_load((MARTS / f"{mart}.yml").read_text(encoding="utf-8"))["models"]
+        columns = ", ".join(f'"{column["name"]}" {column["data_type"]}' for column in declared["columns"])
+        connection.execute(f"create table marts.{mart} ({columns})")
+    connection.execute(COMPARISON)
 
 
 def _create_reports(connection: duckdb.DuckDBPyConnection) -> None:

@@ -106,6 +106,7 @@ def test_every_report_is_shown_also_one_without_intervals_or_motions(open_page, 
             select 'n_turns' as measure, 'zh' as language, 80::double as estimate, '568' as published_value
             union all select 'exact_rate', 'zh', 0.9::double, '0.944'
             union all select 'mean_similarity', 'zh', 0.46342::double, null;
+            drop table reports.comparison;
             create view reports.comparison as
             select '4' as "table", 'bge-m3' as "row", 'zh - en' as "column", null::double as estimate,
                 '+0.047' as published_value, null::double as difference, 'Needs this encoder.' as note

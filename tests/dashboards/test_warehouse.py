@@ -52,6 +52,17 @@ EXPLORED = {
 PARAMETERS = {
     "agent_contrasts": {**MEASURE, "condition": "baseline", "language": "zh"},
     "agent_gaps": {**MEASURE, "condition": "baseline", "language": "zh"},
+    "calibration_alignment": {"field": "claim"},
+    "calibration_curve": {"collapse": "repeated", "field": "claim", "extractor": "sample-extractor"},
+    "calibration_examples": {
+        "encoder": "use-multilingual-v3",
+        "field": "claim",
+        "extractor": "sample-extractor",
+    },
+    "calibration_rates": {"collapse": "repeated", "field": "claim", "extractor": "sample-extractor"},
+    "diagnostics_correlations": PANEL,
+    "diagnostics_types": {"condition": "baseline", "extractor": "sample-extractor"},
+    "outcome_associations": {name: value for name, value in PANEL.items() if name != "condition"},
     "condition_effects": {**CONTRAST, "condition": "diversity"},
     "contrast_choices": {"contrast": "agent_contrast"},
     "contrast_estimates": EXPLORED,
