@@ -32,6 +32,8 @@ ZERO_COLOUR = "#9aa1a9"
 ROW_HEIGHT = 28
 AXIS_HEIGHT = 72
 FIGURE_HEIGHT = 330
+# Of a legend of many kinds, in rows of four.
+LEGEND_HEIGHT = 110
 RANKED_HEIGHT = 220
 
 
@@ -354,7 +356,7 @@ def shares(rows: Sequence[Mapping[str, Any]], *, order: Sequence[str], title: st
                 alt.Tooltip("share_text:N", title="Share"),
             ],
         )
-        .properties(height=len(present) * ROW_HEIGHT + AXIS_HEIGHT + 40)
+        .properties(height=len(present) * ROW_HEIGHT + AXIS_HEIGHT + LEGEND_HEIGHT)
     )
 
 

@@ -50,7 +50,9 @@ else:
 chosen = st.multiselect(
     "Tables", tables, format_func=lambda name: published.TITLES.get(f"table_{name:>02}", name), key="tables"
 )
-shown = [row for row in records if not chosen or row["table"] in chosen]
+shown = sorted(
+    (row for row in records if not chosen or row["table"] in chosen), key=lambda row: row["estimate"] is None
+)
 st.html(
     text.table(
         [
@@ -76,5 +78,5 @@ st.html(
         numbers=("estimate", "interval", "published_value", "difference"),
     )
 )
-text.muted("Every published cell once, and what would fill those that this study leaves empty.")
+text.muted("Every published cell once, ours first, and what would fill those that this study leaves empty.")
 exhibit.numbers(answer, "comparison")

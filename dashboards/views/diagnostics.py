@@ -168,7 +168,7 @@ if volume.rows:
                     "mean_amount": text.fixed(row["mean_amount"], 2),
                     "reference_mean_amount": text.fixed(row["reference_mean_amount"], 2),
                     "estimate": text.signed(row["estimate"], 3),
-                    "interval": text.interval(row["ci_low"], row["ci_high"], row["interval_note"], digits=3),
+                    "interval": text.interval(row["ci_low"], row["ci_high"], digits=3),
                 }
                 for row in volume.records()
             ],
