@@ -123,6 +123,7 @@ bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tab
 	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.calibrated_gap
 	$(BIN)/python -m benchmarks.run_layer
+	$(BIN)/python -m benchmarks.imported_debates
 
 .PHONY: lock
 lock: ## resolve all extras but gpu afresh and write requirements.lock
