@@ -1,18 +1,27 @@
 """The command line: run the study, show its gaps, open a prompt. The Makefile's targets call it."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dagster_project.audit import AuditError, draw_audit, export_labels, import_labels
 from dagster_project.lake import LAKE_VARIABLE, PROJECT_ROOT, LakeError, resolve_lake
 from dagster_project.study import ARCHIVE_VARIABLE, STUDY_VARIABLE, StudyError
 from ingest.errors import IngestError
+
+if TYPE_CHECKING:
+    from ingest.run.agents import Agent
+    from ingest.run.caller import LedgerCaller
 
 HOME_VARIABLE = "DAGSTER_HOME"
 # Studies of imported transcripts, a folder each.
@@ -73,9 +82,20 @@ def main(arguments: list[str] | None = None) -> int:
     judge.add_argument("--encoder", help="functions: whose top decile")
     judge.add_argument("--number", type=int, help="functions: of each language (default: 100); outcomes: drawn debates")
     judge.add_argument("--seed", type=int, default=42)
-    judge.add_argument("--agents-file", type=Path, help="default: the study's, else the shipped one")
-    judge.add_argument("--records", type=Path, help="the ledger's folder; default: the study's")
-    judge.add_argument("--spending-cap", type=_dollars, metavar="USD", help="stop before the study has cost more")
+    rescore = commands.add_parser(
+        "translate-debates", help="put debates into the reference language, and reference ones there and back"
+    )
+    rescore.add_argument("language", help="the language to translate out of, such as zh")
+    rescore.add_argument("--translator", required=True, help="a declared agent, or google")
+    rescore.add_argument("--to", type=Path, required=True, help="the folder of the new sessions, a part of the archive")
+    rescore.add_argument("--motions", nargs="+", metavar="ID", help="default: all that both languages have")
+    rescore.add_argument("--condition", help="default: the study's baseline")
+    for paid in (judge, rescore):
+        paid.add_argument("--agents-file", type=Path, help="default: the study's, else the shipped one")
+        paid.add_argument("--records", type=Path, help="the ledger's folder; default: the study's")
+        paid.add_argument(
+            "--spending-cap", type=_dollars, metavar="USD", help="stop before the study has cost more than this"
+        )
     plan = commands.add_parser("plan", help="show what generating the study's debates takes: calls, tokens, money")
     plan.add_argument("--phase", action="append", help="only this phase of the study (may be repeated)")
     plan.add_argument("--lock", action="store_true", help="lock the grids of the phases, so that they cannot change")
@@ -140,6 +160,8 @@ def _command(options: argparse.Namespace) -> int:
         return _import_labels(options)
     if options.command == "judge":
         return _judge(options)
+    if options.command == "translate-debates":
+        return _translate_debates(options)
     if options.command == "label":
         return _label(options)
     if options.command == "export-labels":
@@ -341,11 +363,10 @@ def _paid(options: argparse.Namespace) -> int:
     return 0 if is_complete else 1
 
 
-def _judge(options: argparse.Namespace) -> int:
-    from dagster_project.judging import INSTRUMENTS, debates_to_judge, high_pairs, pairs_to_judge
+@contextmanager
+def _calling(options: argparse.Namespace, purpose: str) -> Iterator[tuple[dict[str, Agent], LedgerCaller, Path]]:
+    """The declared agents, a caller on the study's ledger, and its records' folder: for work outside its phases."""
     from dagster_project.settings import settings
-    from dagster_project.terminal import Bar
-    from ingest.judge import judge_outcomes, judge_pairs
     from ingest.run.agents import load_agents
     from ingest.run.caller import LedgerCaller
     from ingest.run.ledger import Ledger
@@ -353,41 +374,47 @@ def _judge(options: argparse.Namespace) -> int:
     generation = settings.generation
     agents_file = options.agents_file or (generation and generation.agents_file)
     agents = load_agents(Path(_absolute(str(agents_file)))) if agents_file else load_agents()
-    records = options.records or (generation and generation.records)
-    if options.judge not in agents:
-        raise StudyError(f"No agent is called {options.judge!r}. Declared: {', '.join(agents)}.")
-    if records is None:
+    named = options.records or (generation and generation.records)
+    if named is None:
         raise StudyError("Say where the ledger of calls goes: --records FOLDER. Keep it with the archive.")
-    if options.what == "functions" and not options.encoder:
-        raise StudyError("Say whose top decile is looked at: --encoder NAME.")
-    warehouse, judge = _published_warehouse(), agents[options.judge]
-    dest, bar = Path(_absolute(str(options.to))), Bar(f"{options.what}, {judge.name}", "answers")
-    with Ledger(Path(_absolute(str(records))) / "ledger.sqlite") as ledger:
-        caller = LedgerCaller(ledger, "judge", study=settings.name, spending_cap=options.spending_cap)
+    records = Path(_absolute(str(named)))
+    with Ledger(records / "ledger.sqlite") as ledger:
+        caller = LedgerCaller(ledger, purpose, study=settings.name, spending_cap=options.spending_cap)
         try:
-            if options.what == "outcomes":
-                debates, names = debates_to_judge(warehouse, options.languages, options.number, options.seed)
-                known = {one.name for one in agents.values()} | {one.model for one in agents.values()} | names.agents
-                report = judge_outcomes(
-                    debates,
-                    judge,
-                    options.round,
-                    caller,
-                    dest,
-                    names=known,
-                    conditions=names.conditions,
-                    progress=bar,
-                )
-            else:
-                if options.what == "pairs":
-                    pairs = pairs_to_judge(warehouse, options.plan)
-                else:
-                    count = options.number or 100
-                    pairs = high_pairs(warehouse, options.encoder, options.languages, count, options.seed)
-                instrument = INSTRUMENTS[options.what]
-                report = judge_pairs(pairs, instrument, judge, options.round, caller, dest, bar)
+            yield agents, caller, records
         finally:
             caller.close("halted" if caller.halts else "finished")
+
+
+def _agent(agents: dict[str, Agent], name: str) -> Agent:
+    if name not in agents:
+        raise StudyError(f"No agent is called {name!r}. Declared: {', '.join(agents)}.")
+    return agents[name]
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from dagster_project.judging import INSTRUMENTS, debates_to_judge, high_pairs, pairs_to_judge
+    from dagster_project.terminal import Bar
+    from ingest.judge import judge_outcomes, judge_pairs
+
+    if options.what == "functions" and not options.encoder:
+        raise StudyError("Say whose top decile is looked at: --encoder NAME.")
+    warehouse, dest = _published_warehouse(), Path(_absolute(str(options.to)))
+    with _calling(options, "judge") as (agents, caller, _):
+        judge, number = _agent(agents, options.judge), options.round
+        bar = Bar(f"{options.what}, {judge.name}", "answers")
+        if options.what == "outcomes":
+            debates, names = debates_to_judge(warehouse, options.languages, options.number, options.seed)
+            known = {one.name for one in agents.values()} | {one.model for one in agents.values()} | names.agents
+            report = judge_outcomes(
+                debates, judge, number, caller, dest, names=known, conditions=names.conditions, progress=bar
+            )
+        else:
+            if options.what == "pairs":
+                pairs = pairs_to_judge(warehouse, options.plan)
+            else:
+                pairs = high_pairs(warehouse, options.encoder, options.languages, options.number or 100, options.seed)
+            report = judge_pairs(pairs, INSTRUMENTS[options.what], judge, number, caller, dest, bar)
     print(f"{dest / 'judgments.jsonl'}: {report.n_answers:,} of {report.n_items:,} judged.")
     for item, why in report.refused.items():
         print(f"  not sent: {item}: {why}.")
@@ -396,6 +423,39 @@ def _judge(options: argparse.Namespace) -> int:
     for line in report.halts:
         print(f"  {line} To go on, give the same command again.")
     return 0 if report.n_waiting == 0 else 1
+
+
+def _translate_debates(options: argparse.Namespace) -> int:
+    from dagster_project.settings import settings
+    from dagster_project.terminal import Bar
+    from ingest.translate import GoogleTranslator, ModelTranslator, translate_debates
+
+    reference, language = settings.reference_language, options.language
+    with _calling(options, "translate") as (agents, caller, records):
+        if options.translator == "google":
+            into, out_of = (GoogleTranslator(records / "google.jsonl", source) for source in (reference, language))
+        else:
+            agent = _agent(agents, options.translator)
+            into, out_of = (
+                ModelTranslator(agent, caller, source, task="translate_speech") for source in (reference, language)
+            )
+        report = translate_debates(
+            settings.archive,
+            Path(_absolute(str(options.to))),
+            into,
+            out_of,
+            language=language,
+            reference_language=reference,
+            condition=options.condition or settings.baseline_condition,
+            motions=options.motions,
+            progress=Bar("translating", "speeches"),
+        )
+    print(f"{options.to}: {report.n_translated:,} debates translated, {report.n_round_trip:,} sent there and back.")
+    if report.unpaired:
+        print(f"  without a partner, left out: {', '.join(report.unpaired)}.")
+    for session, why in report.problems.items():
+        print(f"  not translated: {session}: {why}")
+    return 1 if report.problems else 0
 
 
 def _sentences(source: Path, dest: Path) -> int:

@@ -193,6 +193,27 @@ def test_the_first_study_of_the_docs_runs_as_it_is_written(server: ProviderServe
     ).read_bytes()
 
 
+def test_debates_are_translated_and_sent_there_and_back_into_a_part_of_their_own(
+    server: ProviderServer, tmp_path: Path
+) -> None:
+    place = Place.made(tmp_path, server, extractors=["sentences"])
+    assert place.reprise("generate")[0] == 0
+    server.default = lambda seen: answer(seen, json.dumps({"translation": "A tram costs little. People ride."}))
+    command = ["translate-debates", "zh", "--translator", "beta", "--to", str(tmp_path / "archive" / "rescored-zh")]
+    status, told = place.reprise(*command)
+    assert status == 0, told
+    assert "2 debates translated, 2 sent there and back." in told
+    assert {row["condition"] for row in archive_rows(tmp_path / "archive" / "rescored-zh", "sessions")} == {
+        "baseline translated from zh",
+        "baseline round trip through zh",
+    }
+    n_calls = len(server.seen)
+    assert place.reprise(*command)[0] == 0
+    assert len(server.seen) == n_calls
+    status, told = place.reprise("translate-debates", "zh", "--translator", "nobody", "--to", str(tmp_path / "x"))
+    assert (status, "No agent is called 'nobody'" in told) == (1, True)
+
+
 def test_what_cannot_be_asked_for_is_told_before_anything_is_called(server: ProviderServer, tmp_path: Path) -> None:
     place = Place.made(tmp_path, server)
     status, told = place.reprise("generate", "--phase", "translation")
