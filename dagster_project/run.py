@@ -1,6 +1,7 @@
 """The whole study from the command line, in this process, recorded where the UI looks."""
 
 import contextlib
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,8 @@ def read_parts() -> int:
 @contextlib.contextmanager
 def _command() -> Iterator[None]:
     """Hold the lake's slot for commands, telling a person who has to wait for it."""
+    # An interrupt that arrives while a connection of Dagster's is closed would be told as a fault of it.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
     with lake.command(wait=False) as held:
         if held:
             yield

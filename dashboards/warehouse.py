@@ -5,9 +5,10 @@ questions of that file, so a build published in the meantime never mixes with th
 outlives its query: an open dashboard therefore never holds a lock, and never serves a build that was replaced.
 """
 
+import functools
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +150,7 @@ def query(name: str, **parameters: Value) -> Answer:
     Raises OutdatedWarehouseError, UnreadableWarehouseError, SlowQueryError or SnapshotGoneError.
     """
     snapshot = pinned()
-    return _cached_answer(snapshot.identity, snapshot, name, read_query(name), parameters)
+    return _cached()(snapshot.identity, snapshot, name, read_query(name), parameters)
 
 
 def asker(snapshot: Snapshot) -> Ask:
@@ -166,7 +167,12 @@ def read_query(name: str) -> str:
     return (QUERIES / f"{name}.sql").read_text(encoding="utf-8").strip()
 
 
-@st.cache_data(show_spinner=False, max_entries=1000)
+@functools.cache
+def _cached() -> Callable[..., Answer]:
+    """The cache of answers, made when a page first asks: whoever is no page has no use for Streamlit's runtime."""
+    return st.cache_data(show_spinner=False, max_entries=1000)(_cached_answer)
+
+
 def _cached_answer(identity: str, _snapshot: Snapshot, name: str, sql: str, parameters: Mapping[str, Value]) -> Answer:
     return _answer(_snapshot, name, sql, parameters)
 

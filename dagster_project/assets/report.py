@@ -4,7 +4,6 @@ import dagster as dg
 
 from dagster_project.assets.warehouse import published_warehouse
 from dagster_project.lake import STUDY_REPORT, Lake
-from dashboards.report import write_report
 
 
 @dg.asset(deps=[published_warehouse], group_name="publish", kinds={"html", "markdown", "altair"})
@@ -13,6 +12,9 @@ def study_report(context: dg.AssetExecutionContext, lake: dg.ResourceParam[Lake]
 
     Made from the published warehouse alone; the same warehouse gives the same files.
     """
+    # Charts and pages are loaded where they are needed: whatever else reads the graph starts without them.
+    from dashboards.report import write_report
+
     with lake.replace(STUDY_REPORT) as directory:
         write_report(lake.warehouse, directory)
     written = lake.table(STUDY_REPORT)
