@@ -38,7 +38,7 @@ whole_archive = archive.archive.map_asset_specs(
 )
 
 # A study that makes its own debates has assets that cost money, so nothing else asks for them.
-generating = [generation.motion_translations, generation.debates, generation.extractions] if settings.generation else []
+generating = generation.assets_of(settings)
 spending = dg.AssetSelection.assets(*generating) if generating else dg.AssetSelection.keys()
 spending_jobs = (
     [dg.define_asset_job("generate_study", spending, description="Makes the study's debates. Costs money.")]

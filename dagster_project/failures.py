@@ -7,6 +7,7 @@ import dagster as dg
 
 from dagster_project.lake import LakeError
 from dagster_project.publish import IncompleteBuild
+from dagster_project.study import StudyError
 from embeddings.arguments import ArgumentsError
 from embeddings.pairs import MissingVectorsError
 from embeddings.spec import EncoderSettingsError, EncoderUnavailable, EncodingError
@@ -23,6 +24,7 @@ MENDABLE = (
     LakeError,
     MissingVectorsError,
     StoreError,
+    StudyError,
 )
 
 

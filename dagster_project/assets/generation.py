@@ -57,6 +57,21 @@ def extractions(
     return _result(outcomes, checks.SPEECHES_EXTRACTED)
 
 
+def assets_of(settings: Study) -> list[dg.AssetsDefinition]:
+    """The assets that make a study's debates: those that its phases give something to do."""
+    if settings.generation is None:
+        return []
+    kinds = {phase.kind for phase in settings.generation.phases.values()}
+    translating = [motion_translations] if "translation" in kinds else []
+    holding = debates.map_asset_specs(lambda spec: spec.merge_attributes(deps=[one.key for one in translating]))
+    has_extractors = settings.generation.extractors or "extraction" in kinds
+    return [
+        *translating,
+        *([holding] if kinds & {"debates", "decoding"} else []),
+        *([extractions] if has_extractors else []),
+    ]
+
+
 def _work(context: dg.AssetExecutionContext, lake: Lake, settings: Study) -> Work:
     return Work(plan_of(settings), lake, lambda what, unit: reporter(context.log, what, unit))
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from dagster_project.assets.generation import assets_of
 from dagster_project.plan_report import plan_report, told_cost
 from dagster_project.planning import Plan, plan_of
 from dagster_project.study import STUDIES, Study, StudyError, load_study
@@ -51,6 +52,17 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.delenv("REPRISE_ARCHIVE", raising=False)
     write_motions(tmp_path)
     return plan_of(study(tmp_path))
+
+
+def test_a_study_has_the_paid_assets_that_its_phases_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REPRISE_ARCHIVE", raising=False)
+    write_motions(tmp_path)
+    whole = assets_of(study(tmp_path))
+    assert [asset.key.to_user_string() for asset in whole] == ["motion_translations", "debates", "extractions"]
+    (debates,) = whole[1].specs
+    assert [dep.asset_key.to_user_string() for dep in debates.deps] == ["motion_translations"]
+    bare = assets_of(study(tmp_path, phases={"baseline": {"conditions": ["baseline"]}}, extractors=[]))
+    assert [asset.key.to_user_string() for asset in bare] == ["debates"]
 
 
 def test_the_papers_phases_have_the_sessions_that_the_paper_reports(plan: Plan) -> None:
