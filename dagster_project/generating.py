@@ -259,7 +259,19 @@ class Work:
                 f"{self._archive} holds files of an archive itself. Move them into a folder below it: each phase "
                 "becomes a folder beside them."
             )
-        return [name for name in named or fitting]
+        chosen = list(named or fitting)
+        for name in chosen:
+            place = self.part(name)
+            if (
+                command == "generate"
+                and isinstance(phases[name], DebatePhase)
+                and place.exists()
+                and not place.is_symlink()
+            ):
+                raise StudyError(
+                    f"{place} is there and was not made by a run. Move it, or give the phase another name."
+                )
+        return chosen
 
     def _agent(self, name: str) -> Agent:
         if name not in self.plan.agents:

@@ -224,6 +224,10 @@ def test_what_cannot_be_asked_for_is_told_before_anything_is_called(server: Prov
     status, told = place.reprise("extract")
     assert status == 1
     assert "there are no debates to take apart yet" in told
+    (tmp_path / "archive" / "baseline").mkdir()
+    status, told = place.reprise("generate")
+    assert (status, server.seen) == (1, [])
+    assert "is there and was not made by a run" in told
     (tmp_path / "archive" / "turns.jsonl").touch()
     status, told = place.reprise("generate")
     assert (status, server.seen) == (1, [])
