@@ -81,6 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     judge.add_argument("--plan", type=Path, metavar="FOLDER", help="pairs: those of an audit; default: labelled ones")
     judge.add_argument("--encoder", help="functions: whose top decile")
     judge.add_argument("--number", type=int, help="functions: of each language (default: 100); outcomes: drawn debates")
+    judge.add_argument("--turns", type=int, choices=range(1, 8), help="outcomes: show the judge the first turns alone")
     judge.add_argument("--seed", type=int, default=42)
     rescore = commands.add_parser(
         "translate-debates", help="put debates into the reference language, and reference ones there and back"
@@ -407,7 +408,15 @@ def _judge(options: argparse.Namespace) -> int:
             debates, names = debates_to_judge(warehouse, options.languages, options.number, options.seed)
             known = {one.name for one in agents.values()} | {one.model for one in agents.values()} | names.agents
             report = judge_outcomes(
-                debates, judge, number, caller, dest, names=known, conditions=names.conditions, progress=bar
+                debates,
+                judge,
+                number,
+                caller,
+                dest,
+                names=known,
+                conditions=names.conditions,
+                n_turns=options.turns,
+                progress=bar,
             )
         else:
             if options.what == "pairs":

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboards import charts, exhibit, published, text
 from dashboards.warehouse import query
 
-answer = query("comparison")
+answer = query("compared_cells")
 records = answer.records()
 tables = list(dict.fromkeys(record["table"] for record in records))
 if not records:

@@ -128,3 +128,34 @@ st.html(
 )
 text.muted("One judge may score languages on different scales: read differences within a language.")
 exhibit.numbers(scale, "outcome-scale")
+
+prefixes = query("prefix_scores")
+if prefixes.rows:
+    st.subheader("Debates cut short")
+    st.html(
+        text.table(
+            [
+                row
+                | {"dimension": plain(row["dimension"]), "language": named(row["language"])}
+                | {name: text.fixed(row[name], 2) for name in ("mean_score", "mean_whole")}
+                | {"mean_gain": text.signed(row["mean_gain"], 2)}
+                for row in prefixes.records()
+            ],
+            {
+                "judge": "Judge",
+                "dimension": "Dimension",
+                "language": "Language",
+                "n_turns": "Turns shown",
+                "sessions": "Debates",
+                "mean_score": "Mean",
+                "mean_whole": "Mean of the whole",
+                "mean_gain": "Gain of the rest",
+            },
+            numbers=("n_turns", "sessions", "mean_score", "mean_whole", "mean_gain"),
+        )
+    )
+    text.muted(
+        "A judge near its ceiling sees no gain where there is one, and a debate that is said to be cut short is "
+        "another thing than one that ends: no rule for stopping early follows from this."
+    )
+    exhibit.numbers(prefixes, "prefix-scores")

@@ -218,6 +218,7 @@ _JUDGMENT = (
     Field("session_id", _identifier),
     Field("argument_id", _identifier),
     Field("nearest_argument_id", _identifier),
+    Field("n_turns", _round),
     Field("raw_response", _text, required=True),
     Field("created_at", _text),
 )

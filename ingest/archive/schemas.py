@@ -109,6 +109,8 @@ ARCHIVE_SCHEMAS: dict[str, pa.Schema] = {
         pa.field("session_id", pa.string()),
         pa.field("argument_id", pa.string()),
         pa.field("nearest_argument_id", pa.string()),
+        # How many turns the judge was shown; NULL: all of them.
+        pa.field("n_turns", pa.int32()),
         _key("raw_response", pa.string()),
         pa.field("created_at", pa.string()),
     ),
@@ -129,7 +131,7 @@ KEYS: dict[str, tuple[str, ...]] = {
         "session_id",
         "turn_index",
     ),
-    "judgments": ("instrument", "judge", "round", "session_id", "argument_id", "nearest_argument_id"),
+    "judgments": ("instrument", "judge", "round", "session_id", "argument_id", "nearest_argument_id", "n_turns"),
 }
 
 # Tables without which there is nothing to analyse.

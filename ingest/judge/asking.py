@@ -34,7 +34,7 @@ _SCHEMAS = {
 _PLACEHOLDERS = {
     "pair_judge": ("mark", "earlier_claim", "later_claim"),
     "function": ("mark", "earlier_claim", "later_claim"),
-    "outcome": ("mark", "motion_text", "debate"),
+    "outcome": ("mark", "extent", "motion_text", "debate"),
 }
 _MAX_TOKENS = {"pair_judge": 400, "function": 400, "outcome": 1000}
 
@@ -110,36 +110,40 @@ def judge_outcomes(
     *,
     names: Collection[str],
     conditions: Collection[str] = (),
+    n_turns: int | None = None,
     progress: Progress | None = None,
 ) -> JudgingReport:
     """Asks the judge about each debate: its motion and its role-labelled turns, nothing else. Writes judgments.jsonl.
 
     Before anything is sent, each prompt is searched for what would unblind the judge (`blinding_faults` with `names`
     and `conditions`). A debate whose prompt holds any of it is refused: it is not asked about, and the report says why.
+    With `n_turns` the judge is shown the first turns alone, and told so; such scores are rows of their own [paper G.4].
     """
     requests, refused = [], {}
+    extent = "a whole debate" if n_turns is None else f"the first {n_turns} turns of a debate"
     for transcript in transcripts:
+        turns = transcript.turns[:n_turns]
         texts = {"the motion": transcript.motion_text} | {
-            f"turn {place}": f"{role} {text}" for place, (role, text) in enumerate(transcript.turns, start=1)
+            f"turn {place}": f"{role} {text}" for place, (role, text) in enumerate(turns, start=1)
         }
         if faults := blinding_faults(texts, names, conditions):
             refused[transcript.session_id] = "; ".join(map(str, faults[:3]))
             continue
-        debate = "\n\n".join(f"{role}:\n{text}" for role, text in transcript.turns)
+        debate = "\n\n".join(f"{role}:\n{text}" for role, text in turns)
         requests.append(
             _request(
                 "outcome",
                 judge,
                 number,
-                {"motion_text": transcript.motion_text, "debate": debate},
-                {"session_id": transcript.session_id},
+                {"motion_text": transcript.motion_text, "debate": debate, "extent": extent},
+                {"session_id": transcript.session_id} | ({} if n_turns is None else {"n_turns": n_turns}),
             )
         )
     return _ask(requests, "outcome", judge, number, caller, dest, refused, progress)
 
 
 def _request(
-    instrument: Instrument, judge: Agent, number: int, texts: Mapping[str, str], subject: Mapping[str, str]
+    instrument: Instrument, judge: Agent, number: int, texts: Mapping[str, str], subject: Mapping[str, str | int]
 ) -> CallRequest:
     template = read_template(PROMPTS / f"{instrument}.txt")
     check_placeholders(str(PROMPTS / f"{instrument}.txt"), template, _PLACEHOLDERS[instrument])

@@ -18,6 +18,7 @@ JUDGMENT_PARSES_SCHEMA = pa.schema(
         pa.field("session_id", pa.string()),
         pa.field("argument_id", pa.string()),
         pa.field("nearest_argument_id", pa.string()),
+        pa.field("n_turns", pa.int32()),
         pa.field("parsed", pa.bool_(), nullable=False),
         pa.field("reason", pa.string()),
         pa.field("labels", pa.list_(pa.string()), nullable=False),

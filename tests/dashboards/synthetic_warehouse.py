@@ -215,6 +215,7 @@ DECLARED = (
     "instrument_alignment",
     "outcome_associations",
     "output_volume",
+    "prefix_scores",
     "sentence_audit",
     "sentence_correlations",
 )
@@ -263,6 +264,10 @@ select analysis, 'judge' as judge, 'overall_quality' as dimension, language, ref
 from (values ('spearman', 'en', null, 'baseline'), ('motion_fe_slope', null, null, null),
     ('condition_effect', 'zh', null, 'diversity'), ('difference_in_differences', 'zh', 'en', 'diversity')
 ) analyses(analysis, language, reference_language, condition);
+insert into marts.prefix_scores by name
+select format('S{:04d}-en-baseline-r1', place) as session_id, 'judge' as judge, 1 as round,
+    'overall_quality' as dimension, 4 as n_turns, 'en' as language, 7 as score, 8 as whole_score, 1 as gain
+from range(1, 9) places(place);
 insert into marts.function_labels by name
 select format('S{:04d}-en-baseline-r1/2/1', place) as argument_id,
     format('S{:04d}-en-baseline-r1/1/1', place) as nearest_argument_id, 'judge' as judge, 1 as round,

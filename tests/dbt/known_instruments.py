@@ -41,6 +41,11 @@ SCORES: dict[tuple[str, str, int | None], tuple[int, int, int, int] | None] = {
     ("M2-en-baseline-r1", "j", 1): (8, 8, 8, 8),
     ("M2-en-diversity-r1", "j", 1): None,
 }
+# Of the first four turns; they enter no figure of whole debates.
+PREFIX_SCORES: dict[tuple[str, str, int | None], tuple[int, int, int, int]] = {
+    (EN, "j", None): (1, 2, 3, 4),
+    ("M1-zh-diversity-r1", "k", 1): (5, 5, 5, 5),
+}
 
 
 def annotations() -> list[dict[str, Any]]:
@@ -94,6 +99,9 @@ def judgments() -> list[dict[str, Any]]:
     for (session, judge, number), scores in SCORES.items():
         row = common | {"instrument": "outcome", "session_id": session, "judge": judge, "round": number}
         rows.append(row | (unreadable if scores is None else dict(zip(DIMENSIONS, scores, strict=True))))
+    for (session, judge, number), scores in PREFIX_SCORES.items():
+        row = common | {"instrument": "outcome", "session_id": session, "judge": judge, "round": number, "n_turns": 4}
+        rows.append(row | dict(zip(DIMENSIONS, scores, strict=True)))
     return rows
 
 

@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from tests.dbt.known_instruments import AUDITS, DIMENSIONS, EN, LABELS, SCORES, ZH
+from tests.dbt.known_instruments import AUDITS, DIMENSIONS, EN, LABELS, PREFIX_SCORES, SCORES, ZH
 
 
 def fetched(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[tuple]:
@@ -92,6 +92,18 @@ def test_scores_are_rows_by_dimension_and_a_missing_round_is_the_first(warehouse
         for (session, judge, number), scores in SCORES.items()
         for place, dimension in enumerate(DIMENSIONS)
     }
+
+
+def test_scores_of_the_first_turns_stand_beside_those_of_the_whole(warehouse: duckdb.DuckDBPyConnection) -> None:
+    sql = "select session_id, judge, round, dimension, n_turns, score, whole_score, gain from marts.prefix_scores"
+    expected = set()
+    for (session, judge, number), scores in PREFIX_SCORES.items():
+        whole = SCORES.get((session, judge, number))
+        for place, dimension in enumerate(DIMENSIONS):
+            of_whole = None if whole is None else whole[place]
+            gain = None if of_whole is None else of_whole - scores[place]
+            expected.add((session, judge, number or 1, dimension, 4, scores[place], of_whole, gain))
+    assert set(fetched(warehouse, sql)) == expected
 
 
 def test_payoffs_average_repeats_first_and_subtract_within_the_motion(warehouse: duckdb.DuckDBPyConnection) -> None:

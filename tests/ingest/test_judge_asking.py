@@ -116,6 +116,19 @@ def test_an_outcome_judge_sees_the_motion_and_the_turns_under_their_roles(tmp_pa
     assert request.subject == {"session_id": "S1-en-baseline-r1"}
 
 
+def test_a_judge_of_the_first_turns_sees_them_alone_and_is_told_so(tmp_path: Path) -> None:
+    caller = FakeCaller(lambda request: "{}")
+    whole = debate("One.", "Two.", "Three.", "GPT-5.5 is named here.")
+    report = judge_outcomes([whole], JUDGE, 1, caller, tmp_path, names=NAMES, n_turns=3)
+    (request,) = caller.asked
+    assert report.n_answers == 1
+    assert "the first 3 turns of a debate" in request.messages[0]["content"]
+    assert "Three." in request.messages[0]["content"]
+    assert "is named here" not in request.messages[0]["content"]
+    (row,) = archive_rows(tmp_path, "judgments")
+    assert (row["session_id"], row["n_turns"]) == ("S1-en-baseline-r1", 3)
+
+
 PLANTED = [
     "As GPT-5.5 I say no.",
     "Here speaks G.P.T-5 . 5, as ever.",

@@ -2,7 +2,7 @@ with
 
 judgments as (
 
-    select * from {{ ref('stg_judgments__judgment_parses') }} where instrument = 'outcome'
+    select * from {{ ref('stg_judgments__judgment_parses') }} where instrument = 'outcome' and n_turns is null
 
 ),
 

@@ -17,6 +17,7 @@ final as (
         session_id,
         argument_id,
         nearest_argument_id,
+        n_turns,
 
         parsed,
         reason,
