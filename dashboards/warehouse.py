@@ -8,7 +8,7 @@ outlives its query: an open dashboard therefore never holds a lock, and never se
 import functools
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,9 @@ _CONFIGURATION = {
     # Secrets that the person keeps for other databases are none of a page's business.
     "allow_persistent_secrets": "false",
 }
+# What is written to a file says the same whoever writes it: the last digit of a sum depends on how threads share the
+# work, and a moment's text on where the machine stands.
+_REPEATABLE = ("set threads = 1", "set timezone = 'UTC'")
 _LOCKS = (
     "set enable_external_access = false",
     # Without external access DuckDB still lets SQL read the attached file's own bytes; this closes that door as well.
@@ -154,10 +157,13 @@ def query(name: str, **parameters: Value) -> Answer:
 
 
 def asker(snapshot: Snapshot) -> Ask:
-    """A `query` that asks this snapshot, for whoever is no page. Raises what `query` does."""
+    """A `query` that asks this snapshot, for whoever is no page: to the last digit the same answer on any machine.
+
+    Raises what `query` does.
+    """
 
     def ask(name: str, **parameters: Value) -> Answer:
-        return _answer(snapshot, name, read_query(name), parameters)
+        return _answer(snapshot, name, read_query(name), parameters, _REPEATABLE)
 
     return ask
 
@@ -177,9 +183,17 @@ def _cached_answer(identity: str, _snapshot: Snapshot, name: str, sql: str, para
     return _answer(_snapshot, name, sql, parameters)
 
 
-def _answer(snapshot: Snapshot, name: str, sql: str, parameters: Mapping[str, Value]) -> Answer:
+def _answer(
+    snapshot: Snapshot,
+    name: str,
+    sql: str,
+    parameters: Mapping[str, Value],
+    settings: Sequence[str] = (),
+) -> Answer:
     try:
-        columns, rows = execute(snapshot, sql, parameters, seconds=PAGE_SECONDS, max_rows=MAX_ROWS + 1)
+        columns, rows = execute(
+            snapshot, sql, parameters, seconds=PAGE_SECONDS, max_rows=MAX_ROWS + 1, settings=settings
+        )
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         raise OutdatedWarehouseError(
             "This warehouse lacks what the page reads; it was built by another version of Reprise. "
@@ -191,10 +205,16 @@ def _answer(snapshot: Snapshot, name: str, sql: str, parameters: Mapping[str, Va
 
 
 def execute(
-    snapshot: Snapshot, sql: str, parameters: Mapping[str, Value], *, seconds: float, max_rows: int
+    snapshot: Snapshot,
+    sql: str,
+    parameters: Mapping[str, Value],
+    *,
+    seconds: float,
+    max_rows: int,
+    settings: Sequence[str] = (),
 ) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
     """Column names and at most `max_rows` rows of `sql`, run read-only; SlowQueryError after `seconds`."""
-    with open_read_only(snapshot) as connection:
+    with open_read_only(snapshot, settings) as connection:
         alarm = threading.Timer(seconds, connection.interrupt)
         alarm.start()
         try:
@@ -208,11 +228,12 @@ def execute(
 
 
 @contextmanager
-def open_read_only(snapshot: Snapshot) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_read_only(snapshot: Snapshot, settings: Sequence[str] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that sees `snapshot` and nothing else: read-only, no files, no extensions, configuration locked.
 
     The file is attached to a private in-memory instance. Connections to one path share an instance and its settings
     within a process, so opening the path itself would let concurrent readers meet each other's configuration.
+    `settings` are statements that come before those that close the connection.
     """
     with duckdb.connect(":memory:", config=_CONFIGURATION) as connection:
         try:
@@ -225,8 +246,8 @@ def open_read_only(snapshot: Snapshot) -> Iterator[duckdb.DuckDBPyConnection]:
                 "Publish again by materializing the study, or run `make demo`."
             ) from error
         connection.execute("use warehouse")
-        for lock in _LOCKS:
-            connection.execute(lock)
+        for setting in (*settings, *_LOCKS):
+            connection.execute(setting)
         yield connection
 
 

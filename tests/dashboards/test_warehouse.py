@@ -15,6 +15,7 @@ from dashboards.warehouse import (
     SlowQueryError,
     SnapshotGoneError,
     UnreadableWarehouseError,
+    asker,
     current_snapshot,
     execute,
     literal,
@@ -221,3 +222,12 @@ def test_reading_changes_no_byte_of_the_file(small_warehouse: Path):
     for name in QUERY_NAMES:
         execute(snapshot_of(small_warehouse), read_query(name), PARAMETERS.get(name, {}), seconds=30.0, max_rows=10)
     assert hashlib.sha256(small_warehouse.read_bytes()).hexdigest() == before
+
+
+def test_what_is_asked_for_a_file_depends_on_neither_threads_nor_the_place_of_the_machine(
+    small_warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(warehouse, "QUERIES", tmp_path)
+    # Sums of floating-point numbers depend on the order that threads take, texts of moments on the zone.
+    (tmp_path / "settings.sql").write_text("select current_setting('threads'), current_setting('timezone')")
+    assert asker(snapshot_of(small_warehouse))("settings").rows == ((1, "UTC"),)
