@@ -6,23 +6,48 @@ from dashboards import charts, exhibit, published, text
 from dashboards.warehouse import query
 
 answer = query("compared_cells")
-records = answer.records()
-tables = list(dict.fromkeys(record["table"] for record in records))
-if not records:
+every = answer.records()
+if not every:
     exhibit.nothing("published value")
     st.stop()
 
+names = {row["language"]: row["name"] for row in query("languages").records()}
+of_table, of_language = st.columns(2)
+with of_table:
+    tables = st.multiselect(
+        "Tables",
+        list(dict.fromkeys(row["table"] for row in every)),
+        format_func=lambda name: published.TITLES.get(f"table_{name:>02}", name),
+        placeholder="All tables",
+        key="tables",
+    )
+with of_language:
+    languages = st.multiselect(
+        "Languages",
+        sorted({row["language"] for row in every if row["language"]}, key=lambda code: names.get(code, code)),
+        format_func=lambda code: text.label(names.get(code, code)),
+        placeholder="All languages",
+        key="languages",
+    )
+records = [
+    row for row in every if (not tables or row["table"] in tables) and (not languages or row["language"] in languages)
+]
+if not records:
+    text.note("No published value is of these tables and these languages: choose others.")
+    st.stop()
+
 both = [row for row in records if row["estimate"] is not None and row["published_estimate"] is not None]
-same_sign = sum((row["estimate"] > 0) == (row["published_estimate"] > 0) for row in both)
+# Counts, rates and lengths are printed without a sign; that ours are positive too says nothing.
+differences = [row for row in both if row["published_value"].startswith(("+", "-"))]
+same_sign = sum((row["estimate"] > 0) == (row["published_estimate"] > 0) for row in differences)
 with_interval = [row for row in both if row["ci_low"] is not None]
 within = sum(row["ci_low"] <= row["published_estimate"] <= row["ci_high"] for row in with_interval)
-ours_alone = sum(row["estimate"] is not None and row["published_value"] is None for row in records)
 for column, (title, value) in zip(
     st.columns(4),
     {
         "Published values": f"{sum(row['published_value'] is not None for row in records):,}",
         "With ours beside them": f"{len(both):,}",
-        "Of these, same sign": f"{same_sign:,}",
+        "Differences of one sign": f"{same_sign:,} of {len(differences):,}",
         "Published in our interval": f"{within:,} of {len(with_interval):,}",
     }.items(),
     strict=True,
@@ -47,12 +72,6 @@ if drawn:
 else:
     text.note("No published value has one of this study beside it: its encoders, languages or agents are others.")
 
-chosen = st.multiselect(
-    "Tables", tables, format_func=lambda name: published.TITLES.get(f"table_{name:>02}", name), key="tables"
-)
-shown = sorted(
-    (row for row in records if not chosen or row["table"] in chosen), key=lambda row: row["estimate"] is None
-)
 st.html(
     text.table(
         [
@@ -63,7 +82,7 @@ st.html(
                 "published_value": published.printed(row["published_value"]),
                 "difference": text.signed(row["difference"]),
             }
-            for row in shown
+            for row in sorted(records, key=lambda row: row["estimate"] is None)
         ],
         {
             "table": "Table",

@@ -221,7 +221,7 @@ DECLARED = (
 )
 COMPARISON = """
 create table reports.comparison (
-    "table" varchar, "row" varchar, "column" varchar, estimate double, ci_low double, ci_high double,
+    "table" varchar, "row" varchar, "column" varchar, language varchar, estimate double, ci_low double, ci_high double,
     published_value varchar, published_estimate double, published_ci_low double, published_ci_high double,
     difference double, note varchar
 );
@@ -298,9 +298,10 @@ select 'n_arguments' as measure, language, 'diversity' as condition, 'baseline' 
     -0.2 as ci_low, 0.0 as ci_high, false as ci_excludes_zero, 10 as n_motions, 'too_few_clusters' as interval_status
 from (select distinct language from marts.sessions);
 insert into reports.comparison values
-    ('3', 'Chinese', 'use-multilingual-v3', 0.03, 0.01, 0.05, '+0.04', 0.04, null, null, -0.01, null),
-    ('3', 'Chinese', 'labse', null, null, null, '+0.0466', 0.0466, null, null, null, 'Needs this encoder.'),
-    ('19', 'Base, en', 'Turns', 80, null, null, '568', 568, null, null, -488, null);
+    ('3', 'Chinese', 'use-multilingual-v3', 'zh', 0.03, 0.01, 0.05, '+0.04', 0.04, null, null, -0.01, null),
+    ('3', 'Chinese', 'labse', 'zh', null, null, null, '+0.0466', 0.0466, null, null, null, 'Needs this encoder.'),
+    ('19', 'Base, en', 'Turns', 'en', 80, null, null, '568', 568, null, null, -488, null),
+    ('27', 'BGE cross-encoder', 'N', null, null, null, null, '160', 160, null, null, null, 'Needs labels.');
 """
 
 CALL_ROWS = """

@@ -128,6 +128,21 @@ def test_every_report_is_shown_also_one_without_intervals_or_motions(open_page, 
     assert "Needs this encoder." in shown["comparison"]
 
 
+def test_published_values_are_chosen_by_table_and_language_together(open_page, small_warehouse: Path):
+    def counted(app) -> list[str]:
+        return [metric.value for metric in app.metric]
+
+    app = open_page(small_warehouse, "compare")
+    assert counted(app) == ["4", "2", "1 of 1", "1 of 1"]
+    app.multiselect(key="languages").select("zh").run()
+    assert counted(app) == ["2", "1", "1 of 1", "1 of 1"]
+    assert "Needs this encoder." in page_text(app)
+    assert "Needs labels." not in page_text(app)
+    app.multiselect(key="tables").select("19").run()
+    assert not app.exception
+    assert "choose others" in page_text(app)
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_renders_within_two_seconds_on_a_hundred_samples(view: str, open_page, large_warehouse: Path):
     app = open_page(large_warehouse, view)

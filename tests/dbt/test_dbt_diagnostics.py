@@ -433,6 +433,35 @@ def test_the_comparison_has_every_published_cell_once_with_a_value_or_what_would
     assert nothing.fetchall() == []
 
 
+def test_every_published_cell_of_one_language_says_which(warehouse: duckdb.DuckDBPyConnection) -> None:
+    printed = warehouse.sql("""
+        select "table", bool_and(comparison.language is not distinct from labels.code), count(*)
+        from reports.comparison
+        join reports.published_labels as labels
+            on labels.kind = 'language' and labels.label in ("column", "row", split_part("row", ' | ', 2))
+        group by all
+    """).fetchall()
+    assert sorted(printed, key=lambda row: int(row[0])) == [
+        ("3", True, 15),
+        ("5", True, 60),
+        ("8", True, 18),
+        ("20", True, 6),
+        ("21", True, 15),
+        ("26", True, 12),
+        ("29", True, 8),
+        ("34", True, 8),
+    ]
+    of_none = warehouse.sql("""
+        select "table", list(distinct "column") from reports.comparison
+        where language is null and "table" not in ('2', '27') group by all
+    """).fetchall()
+    assert {table: set(columns) for table, columns in of_none} == {
+        "25": {"Motions"},
+        "32": {"Total"},
+        "33": {"Estimate", "Uncertainty"},
+    }
+
+
 def test_reports_without_their_data_say_what_they_need(warehouse: duckdb.DuckDBPyConnection) -> None:
     rows = warehouse.sql("select missing from reports.decoding").fetchall()
     assert len(rows) == 14

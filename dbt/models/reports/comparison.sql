@@ -15,6 +15,8 @@ prior_argument_similarity as (
     '01', '02', '03', '04', '05', '06', '07', '08', '09', '10', '11', '17', '18', '19', '21', '22', '23', '24', '25',
     '26', '27', '28', '29', '32', '33', '34',
 ] %}
+{#- These reports have no column of languages. -#}
+{% set of_no_language = ['02', '27'] %}
 
 {% for table in tables %}
 table_{{ table }} as (
@@ -37,6 +39,11 @@ reported as (
         '{{ table.lstrip('0') }}' as "table",
         published_row,
         published_column,
+        {% if table in of_no_language %}
+        null::varchar as language,
+        {% else %}
+        language,
+        {% endif %}
         estimate,
         ci_low,
         ci_high,
@@ -53,6 +60,7 @@ reported as (
         '17' as "table",
         published_row,
         'SE' as published_column,
+        language,
         std_error as estimate,
         coalesce(missing, case when std_error is null then 'The bootstrap gives no standard error.' end) as note,
 
@@ -65,6 +73,7 @@ reported as (
         '24' as "table",
         published_row,
         'SE' as published_column,
+        language,
         std_error as estimate,
         missing as note,
 
@@ -77,6 +86,7 @@ reported as (
         '24' as "table",
         published_row,
         'N' as published_column,
+        language,
         n_turns::double as estimate,
         missing as note,
 
@@ -89,6 +99,7 @@ reported as (
         '33' as "table",
         published_row,
         'Uncertainty' as published_column,
+        language,
         ci_low,
         ci_high,
         coalesce(missing, interval_note) as note,
@@ -102,6 +113,7 @@ reported as (
         '20' as "table",
         published_row,
         published_column,
+        language,
         lowest as ci_low,
         highest as ci_high,
         coalesce(missing, 'A range over pairs of encoders, from ci_low to ci_high; no interval.') as note,
@@ -117,6 +129,7 @@ final as (
         cells."table",
         cells."row",
         cells."column",
+        reported.language,
 
         reported.estimate,
         reported.ci_low,
