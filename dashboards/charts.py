@@ -1,6 +1,6 @@
 """Charts as pure functions: rows of a query in, an Altair chart out. Colours mean the same on every page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -93,21 +93,7 @@ def forest(
         fill=alt.Fill("fill:N", scale=None),
     )
     bars = _interval_bars(base, title).encode(stroke=alt.Stroke("colour:N", scale=None))
-    layers = [_zero_line(title)]
-    if published:
-        under = alt.Chart(alt.Data(values=[_forest_row(row) for row in published])).encode(
-            y=y, tooltip=_tooltips("name", "estimate_text", "interval_text", published=True)
-        )
-        layers.append(
-            under.transform_filter("datum.ci_low !== null")
-            .mark_rule(color=PUBLISHED_COLOUR, strokeWidth=5, opacity=0.4)
-            .encode(x=alt.X("ci_low:Q", title=title), x2="ci_high:Q")
-        )
-        layers.append(
-            under.mark_point(shape="diamond", size=110, filled=True, color=PUBLISHED_COLOUR, opacity=0.75).encode(
-                x=alt.X("estimate:Q", title=title)
-            )
-        )
+    layers = [_zero_line(title), *_published_layers(published, names, title, y=y)]
     return alt.layer(*layers, bars, points).properties(height=len(names) * ROW_HEIGHT + AXIS_HEIGHT)
 
 
@@ -119,22 +105,34 @@ def conditions(
     colours: Mapping[str, str],
     axis: tuple[float, float],
     title: str,
+    published: Sequence[Mapping[str, Any]] = (),
 ) -> alt.LayerChart:
-    """The gap under two conditions, one pair of rows an encoder: filled for the baseline, open for the other."""
+    """The gap under two conditions, one pair of rows an encoder: filled for the baseline, open for the other.
+
+    `published` values lie beneath as grey diamonds.
+    """
     names = [label(name) for name in order]
+
+    def row_of(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"condition": label(row["condition"]), "is_baseline": row["condition"] == baseline}
+
     values = [
         {
             **_forest_row(row),
-            "condition": label(row["condition"]),
-            "is_baseline": row["condition"] == baseline,
+            **row_of(row),
             "colour": colours[row["encoder"]],
             "fill": colours[row["encoder"]] if row["condition"] == baseline else "white",
         }
         for row in rows
     ]
+    place = {
+        "y": alt.Y("name:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=180)),
+        "yOffset": alt.YOffset(
+            "is_baseline:N", sort=[True, False], scale=alt.Scale(paddingInner=0.5, paddingOuter=0.5)
+        ),
+    }
     base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("name:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=180)),
-        yOffset=alt.YOffset("is_baseline:N", sort=[True, False], scale=alt.Scale(paddingInner=0.5, paddingOuter=0.5)),
+        **place,
         stroke=alt.Stroke("colour:N", scale=None),
         tooltip=_tooltips("name", "condition", "estimate_text", "interval_text", "n_motions"),
     )
@@ -142,8 +140,10 @@ def conditions(
         x=alt.X("estimate:Q", title=title, scale=alt.Scale(domain=list(axis), nice=False), axis=_signed_axis()),
         fill=alt.Fill("fill:N", scale=None),
     )
-    layers = (_zero_line(title), _interval_bars(base, title), points)
-    return alt.layer(*layers).properties(height=len(names) * 1.8 * ROW_HEIGHT + AXIS_HEIGHT)
+    beneath = _published_layers(published, names, title, row_of, **place)
+    return alt.layer(_zero_line(title), *beneath, _interval_bars(base, title), points).properties(
+        height=len(names) * 1.8 * ROW_HEIGHT + AXIS_HEIGHT
+    )
 
 
 def trajectories(
@@ -414,6 +414,31 @@ def _forest_row(row: Mapping[str, Any]) -> dict[str, Any]:
         "estimate_text": signed(row["estimate"]),
         "interval_text": interval(low, high, row.get("interval_note")),
     }
+
+
+def _published_layers(
+    rows: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    title: str,
+    more: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda row: {},
+    **place: Any,
+) -> list[alt.Chart]:
+    """Grey diamonds and bars for the published values of rows that the chart has; `more` says what else places one."""
+    values = [value for value in ({**_forest_row(row), **more(row)} for row in rows) if value["name"] in names]
+    if not values:
+        return []
+    under = alt.Chart(alt.Data(values=values)).encode(
+        **place, tooltip=_tooltips("name", "estimate_text", "interval_text", published=True)
+    )
+    bars = (
+        under.transform_filter("datum.ci_low !== null")
+        .mark_rule(color=PUBLISHED_COLOUR, strokeWidth=5, opacity=0.4)
+        .encode(x=alt.X("ci_low:Q", title=title), x2="ci_high:Q")
+    )
+    points = under.mark_point(shape="diamond", size=110, filled=True, color=PUBLISHED_COLOUR, opacity=0.75).encode(
+        x=alt.X("estimate:Q", title=title)
+    )
+    return [bars, points]
 
 
 def _zero_line(title: str) -> alt.Chart:

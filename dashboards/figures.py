@@ -11,6 +11,8 @@ from dashboards.study import AGGREGATES, Study
 from dashboards.warehouse import Answer, Ask
 
 PANEL_WIDTH = 230
+# Said below a figure that may show them.
+PUBLISHED = "Grey diamonds: the paper's values, where it has the same row."
 MEASURE = {"field": "claim", "variant": "raw"}
 AGGREGATE = "agent_mean"
 
@@ -40,7 +42,7 @@ def _language_gaps(ask: Ask, study: Study) -> Figure | None:
     answer = ask("language_gaps", condition=study.baseline_condition, aggregate=AGGREGATE, **_measure(study))
     published = ask("published_language_gaps")
     rows = _named(answer.records(), study)
-    paper = [row for row in _named(published.records(), study) if row["estimate"] is not None]
+    paper = _of_encoders(_named(published.records(), study), study)
     if not rows:
         return None
     axis = charts.domain(rows, paper)
@@ -60,8 +62,8 @@ def _language_gaps(ask: Ask, study: Study) -> Figure | None:
         "figure_1",
         f"Figure 1. Prior-argument-similarity gaps to {study.reference_name}",
         f"Points: mean over motions of the paired difference ({AGGREGATES[AGGREGATE]}, {study.baseline_condition}). "
-        f"Bars: {study.interval_name}, dashed where motions are too few. Filled: the interval excludes zero. Grey "
-        "diamonds: the paper's values for the same encoder, where it has it.",
+        f"Bars: {study.interval_name}, dashed where motions are too few. Filled: the interval excludes zero. "
+        f"{PUBLISHED}",
         _beside(panels),
         (answer, published),
     )
@@ -75,11 +77,17 @@ def _condition_effects(ask: Ask, study: Study) -> Figure | None:
     measure = {**_measure(study), "aggregate": AGGREGATE}
     effects = ask("condition_effects", condition=condition, **measure)
     gaps = ask("gaps_by_condition", language=focal, baseline=study.baseline_condition, condition=condition, **measure)
+    paper_effects = ask("published_condition_effects", condition=condition)
+    paper_gaps = ask(
+        "published_gaps_by_condition", language=focal, baseline=study.baseline_condition, condition=condition
+    )
     rows = _named(effects.records(), study)
     gap_rows = [{**record, "name": record["encoder"]} for record in gaps.records()]
     if not rows or not gap_rows:
         return None
-    axis = charts.domain(rows)
+    paper_rows = _of_encoders(_named(paper_effects.records(), study), study)
+    paper_gap_rows = _of_encoders([{**row, "name": row["encoder"]} for row in paper_gaps.records()], study)
+    axis = charts.domain(rows, paper_rows)
     colours = charts.encoder_colours(study.encoders)
     within = [
         charts.forest(
@@ -88,6 +96,7 @@ def _condition_effects(ask: Ask, study: Study) -> Figure | None:
             colours=colours,
             axis=axis,
             title="Change in similarity",
+            published=[row for row in paper_rows if row["encoder"] == encoder],
         ).properties(title=f"A. {encoder}", width=PANEL_WIDTH)
         for encoder in study.encoders
     ]
@@ -96,8 +105,9 @@ def _condition_effects(ask: Ask, study: Study) -> Figure | None:
         order=study.encoders,
         baseline=study.baseline_condition,
         colours=colours,
-        axis=charts.domain(gap_rows),
+        axis=charts.domain(gap_rows, paper_gap_rows),
         title=f"{study.language(focal).name} {text.MINUS} {study.reference_name}",
+        published=paper_gap_rows,
     ).properties(
         title=f"B. The gap under {study.baseline_condition} (filled) and {condition} (open)", width=PANEL_WIDTH
     )
@@ -106,9 +116,9 @@ def _condition_effects(ask: Ask, study: Study) -> Figure | None:
         f"Figure 2. What the condition {condition} does within languages, and to the gap between them",
         f"A: {condition} {text.MINUS} {study.baseline_condition} within language; negative = later turns return less "
         f"to earlier arguments. B: the gap {study.language(focal).name} {text.MINUS} {study.reference_name} under "
-        f"both. Bars: {study.interval_name}.",
+        f"both. Bars: {study.interval_name}. {PUBLISHED}",
         alt.vconcat(_beside(within), between),
-        (effects, gaps),
+        (effects, gaps, paper_effects, paper_gaps),
     )
 
 
@@ -122,7 +132,15 @@ def _agents(ask: Ask, study: Study) -> Figure | None:
     rows = [{**record, "name": record["agent"]} for record in by_agent.records()]
     if not pooled_rows:
         return None
-    axis = charts.domain(pooled_rows, rows)
+    paper_pooled, paper_by_agent = ask("published_language_gaps"), ask("published_agent_gaps", language=focal)
+    paper_pooled_rows = _of_encoders(
+        [{**row, "name": row["encoder"]} for row in paper_pooled.records() if row["language"] == focal], study
+    )
+    agents = list(dict.fromkeys(row["name"] for row in rows))
+    paper_rows = [
+        {**row, "name": row["agent"]} for row in _of_encoders(paper_by_agent.records(), study) if row["agent"] in agents
+    ]
+    axis = charts.domain(pooled_rows, rows, paper_pooled_rows, paper_rows)
     colours = charts.encoder_colours(study.encoders)
     title = f"{study.language(focal).name} {text.MINUS} {study.reference_name}"
     present = {row["name"] for row in pooled_rows}
@@ -132,11 +150,16 @@ def _agents(ask: Ask, study: Study) -> Figure | None:
         colours=colours,
         axis=axis,
         title=title,
+        published=paper_pooled_rows,
     ).properties(title="A. All agents", width=PANEL_WIDTH)
-    agents = list(dict.fromkeys(row["name"] for row in rows))
     others = [
         charts.forest(
-            [row for row in rows if row["encoder"] == encoder], order=agents, colours=colours, axis=axis, title=title
+            [row for row in rows if row["encoder"] == encoder],
+            order=agents,
+            colours=colours,
+            axis=axis,
+            title=title,
+            published=[row for row in paper_rows if row["encoder"] == encoder],
         ).properties(title=f"B. {encoder}", width=PANEL_WIDTH)
         for encoder in (study.encoders if agents else ())
     ]
@@ -144,9 +167,9 @@ def _agents(ask: Ask, study: Study) -> Figure | None:
         "figure_3",
         f"Figure 3. The gap {title} across encoders and agents",
         f"A: mean over agents. B: the same paired difference within one agent. Bars: {study.interval_name}. Filled: "
-        "the interval excludes zero.",
+        f"the interval excludes zero. {PUBLISHED}",
         _beside([first, *others]),
-        (pooled, by_agent),
+        (pooled, by_agent, paper_pooled, paper_by_agent),
     )
 
 
@@ -184,4 +207,11 @@ def _beside(panels: Sequence[Any]) -> alt.ConcatChart:
 
 
 def _named(records: Sequence[Mapping[str, Any]], study: Study) -> list[dict[str, Any]]:
-    return [{**record, "name": study.language(record["language"]).name} for record in records if record["language"]]
+    """The rows of the study's languages, which the paper's need not be, under the language's name."""
+    named = study.languages
+    return [{**record, "name": named[record["language"]].name} for record in records if record["language"] in named]
+
+
+def _of_encoders(published: Sequence[Mapping[str, Any]], study: Study) -> list[Mapping[str, Any]]:
+    """The published values of the encoders that this study has too."""
+    return [row for row in published if row["encoder"] in study.encoders]

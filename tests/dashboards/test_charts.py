@@ -72,6 +72,35 @@ def test_an_unknown_encoder_gets_a_colour_of_its_own():
     assert colours["labse"] == charts.ENCODER_COLOURS["labse"]
 
 
+def published_of(chart) -> list[dict[str, Any]]:
+    """The rows of grey diamonds."""
+    layers = [layer for layer in chart.to_dict()["layer"] if layer["mark"].get("shape") == "diamond"]
+    return [row for layer in layers for row in layer["data"]["values"]]
+
+
+def test_published_values_lie_only_under_rows_that_the_chart_has():
+    paper = [estimate(name="Chinese", estimate=0.047), estimate(name="French", estimate=-0.018)]
+    chart = charts.forest([estimate()], order=["Chinese"], colours=COLOURS, axis=(-1, 1), title="Gap", published=paper)
+    assert [(row["name"], row["estimate"]) for row in published_of(chart)] == [("Chinese", 0.047)]
+    assert published_of(forest(estimate())) == []
+
+
+def test_a_published_gap_lies_under_the_gap_of_its_condition():
+    chart = charts.conditions(
+        [estimate(name="labse", condition=name) for name in ("baseline", "diversity")],
+        order=["labse"],
+        baseline="baseline",
+        colours=COLOURS,
+        axis=(-1, 1),
+        title="Gap",
+        published=[
+            estimate(name="labse", condition="baseline", estimate=0.047),
+            estimate(name="labse", condition="diversity", estimate=0.037),
+        ],
+    )
+    assert [(row["is_baseline"], row["estimate"]) for row in published_of(chart)] == [(True, 0.047), (False, 0.037)]
+
+
 @pytest.mark.parametrize("focal", ["zh", "ar"])
 def test_the_focal_and_the_reference_language_stand_out_from_the_others(focal: str):
     languages = ("en", "ar", "zh")

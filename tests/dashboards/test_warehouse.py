@@ -94,6 +94,9 @@ PARAMETERS = {
     },
     "pooled_gaps": {**MEASURE, "condition": "baseline", "language": "zh"},
     "regressions": PANEL,
+    "published_agent_gaps": {"language": "zh"},
+    "published_condition_effects": {"condition": "diversity"},
+    "published_gaps_by_condition": {"condition": "diversity", "baseline": "baseline", "language": "zh"},
     "repeat_noise": {name: value for name, value in PANEL.items() if name != "condition"},
     "repeated_arguments": {
         "condition": "baseline",

@@ -1,0 +1,10 @@
+select
+    encoder, language, condition, published_value, published_estimate::double as estimate,
+    published_ci_low::double as ci_low, published_ci_high::double as ci_high
+from reports.table_09
+where
+    published_estimate is not null
+    and quantity in ('baseline_gap', 'condition_gap')
+    and condition in ($baseline, $condition)
+    and language = $language
+order by all
