@@ -118,6 +118,7 @@ lint: | .venv/bin/pip ## check style
 .PHONY: bench
 bench: .venv/.installed-test ## run the benchmarks (minutes) and print their tables
 	$(BIN)/python -m benchmarks.max_prior
+	$(BIN)/python -m benchmarks.null
 	$(BIN)/python -m benchmarks.bootstrap
 	$(BIN)/python -m benchmarks.spec_c_bootstrap
 	$(BIN)/python -m benchmarks.calibration

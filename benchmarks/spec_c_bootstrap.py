@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 from statsmodels.regression.linear_model import OLS
+from threadpoolctl import threadpool_limits
 
 from dagster_project.estimators.bootstrap import resample_counts
 from dagster_project.estimators.regression import CONTROLS, design, refit_on_resamples
@@ -62,4 +63,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # With more threads, small fits wait for each other: statsmodels would look twice as slow as it is.
+    with threadpool_limits(1):
+        main()

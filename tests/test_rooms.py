@@ -84,3 +84,11 @@ def test_nothing_refers_to_a_place_outside_the_project() -> None:
         str(file) for file in texts for place in outside if place in file.read_text(encoding="utf-8", errors="replace")
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in (ROOT / "benchmarks").glob("[a-z]*.py")))
+def test_every_benchmark_is_run_by_make_and_has_one_chapter(name: str) -> None:
+    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    headings = [line for line in benchmarks.splitlines() if line.startswith("## ")]
+    assert f"-m benchmarks.{name}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert len(headings) == len(set(headings)) == len(list((ROOT / "benchmarks").glob("[a-z]*.py")))
