@@ -72,17 +72,12 @@ if drawn:
 else:
     text.note("No published value has one of this study beside it: its encoders, languages or agents are others.")
 
+ours_first = sorted(records, key=lambda row: row["estimate"] is None)
 st.html(
     text.table(
         [
-            row
-            | {
-                "estimate": text.fixed(row["estimate"], 4),
-                "interval": text.interval(row["ci_low"], row["ci_high"]),
-                "published_value": published.printed(row["published_value"]),
-                "difference": text.signed(row["difference"]),
-            }
-            for row in sorted(records, key=lambda row: row["estimate"] is None)
+            shown | {"difference": text.signed(row["difference"])}
+            for row, shown in zip(ours_first, published.presented(ours_first), strict=True)
         ],
         {
             "table": "Table",
@@ -92,7 +87,7 @@ st.html(
             "interval": "Interval",
             "published_value": "Published",
             "difference": "Difference",
-            "note": "What is missing",
+            "note": "What is missing or uncertain",
         },
         numbers=("estimate", "interval", "published_value", "difference"),
     )
