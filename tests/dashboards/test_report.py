@@ -56,7 +56,7 @@ def test_the_page_holds_every_chapter_and_refers_to_nothing_outside_itself(writt
 def test_limits_are_computed_from_the_data(written: Written) -> None:
     told = written.markdown.read_text(encoding="utf-8")
     assert "The intervals rest on 10 motions, fewer than 20" in told
-    assert "People labelled pairs: English 19 pairs" in told
+    assert "Annotators labelled pairs: English 19 pairs" in told
     assert "The judge judge uses 4 values of ten for overall quality" in told
     assert "Under all encoders the gap has one sign for" in told
 
