@@ -133,8 +133,8 @@ def limits(ask: Ask, study: Study) -> list[str]:
             for row in labels
         )
         found.append(
-            f"Annotators labelled pairs: {told}. In other languages nobody has checked what a high similarity means; where "
-            "they have, tables 2 and 27 to 29 say how well it tells a repeated claim."
+            f"Annotators labelled pairs: {told}. In other languages nobody has checked what a high similarity means; "
+            "where they have, tables 2 and 27 to 29 say how well it tells a repeated claim."
         )
     else:
         found.append("No annotator has labelled pairs of this study: what a high similarity means in it is not known.")

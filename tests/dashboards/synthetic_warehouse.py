@@ -666,7 +666,7 @@ REPORTS = {
     "table_05": ("agent_gap", "reference_language, agent"),
     "table_06": ("agent_contrast", "reference_language, agent, reference_agent"),
     "table_08": ("condition_effect", "condition, reference_condition"),
-    "table_09": ("gap_reduction", "contrast as quantity, condition, reference_language"),
+    "table_09": ("language_gap", "'baseline_gap' as quantity, condition, reference_language"),
 }
 
 

@@ -94,7 +94,7 @@ def test_figures_lay_published_values_under_rows_of_the_same_encoder(small_wareh
     agents = {f"agent_{letter}" for letter in "abcd"}
     assert diamonds == {
         "figure_1": {("Chinese", 0.053)},
-        "figure_2": {("Chinese", 0.053)},
+        "figure_2": {("Chinese", 0.053), ("multilingual-e5-small", 0.053)},
         "figure_3": {("multilingual-e5-small", 0.053), *((agent, 0.053) for agent in agents)},
         "figure_4": set(),
     }
